@@ -1,0 +1,71 @@
+"""What a decision costs: `Behavior.act` with `Rnd` beside the policy network it explores around.
+
+    python benchmarks/overhead.py
+
+Each round times, one after the other as in a training loop, the bare jitted policy network (two layers of 256),
+the same network with numpy noise added, and `act` around its action. The medians' ratios are printed.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.spaces import Box
+
+import adeu
+from adeu.mechanisms import network
+
+OBSERVATION, ACTION, ROUNDS = 17, 6, 3000
+
+
+def measure(batch: int) -> dict[str, float]:
+    """The median microseconds of each call."""
+    layers = network.init(jax.random.key(0), (OBSERVATION, 256, 256, ACTION))
+    forward = jax.jit(lambda layers, obs: jnp.tanh(network.apply(layers, obs)))
+    noise = np.random.default_rng(0)
+    obs = noise.standard_normal((batch, OBSERVATION), np.float32)
+    spaces = SimpleNamespace(
+        observation_space=Box(-np.inf, np.inf, (OBSERVATION,)), action_space=Box(-1, 1, (ACTION,)), num_envs=batch
+    )
+    explorer = adeu.Explorer(f=adeu.Rnd(), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
+    behavior = adeu.Behavior(explorer, spaces, seed=0)
+
+    def policy() -> np.ndarray:
+        return np.asarray(forward(layers, obs))
+
+    center = policy()
+    calls: dict[str, Callable[[], Any]] = {
+        "policy": policy,
+        "policy + normal": lambda: np.clip(policy() + 0.1 * noise.standard_normal(center.shape), -1, 1),
+        "behavior.act": lambda: behavior.act(obs, center),
+    }
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            times[name].append(1e6 * (time.perf_counter() - start))
+    return {name: float(np.median(values[ROUNDS // 10 :])) for name, values in times.items()}
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore", module="__main__")
+    print(f"{'batch':>5}  {'policy':>9}  {'+ normal':>9}  {'act':>9}  act/policy  act/(policy + normal)  aim")
+    for batch, aim in ((1, 3.0), (64, 1.5)):
+        time_of = measure(batch)
+        policy, normal, act = time_of["policy"], time_of["policy + normal"], time_of["behavior.act"]
+        print(
+            f"{batch:5d}  {policy:6.0f} us  {normal:6.0f} us  {act:6.0f} us  {act / policy:10.2f}  "
+            f"{act / normal:21.2f}  < {aim}"
+        )
+
+
+if __name__ == "__main__":
+    main()

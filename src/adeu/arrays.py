@@ -1,0 +1,61 @@
+"""From anybody's arrays (numpy, torch, JAX, lists) to checked numpy, with the environments' axis in front."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def to_numpy(value: Any) -> np.ndarray:
+    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+
+
+def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
+    """An array of `shape` for each of `lead` environments, or for one where `lead` is None."""
+    array = to_numpy(value)
+    expected = shape if lead is None else (lead, *shape)
+    if array.shape != expected:
+        raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
+    if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
+        raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
+    array = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")
+    return array[None] if lead is None else array
+
+
+def read_tree(name: str, value: Any, example: Any, lead: int | None) -> Any:
+    """Like `read` for a (nested) dict or tuple of arrays, shaped as `example` is."""
+    if isinstance(example, dict):
+        if not isinstance(value, Mapping) or set(value) != set(example):
+            got = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+            raise ValueError(f"{name} takes a dict with the keys {sorted(example)}, got {got}")
+        return {key: read_tree(f"{name}[{key!r}]", value[key], example[key], lead) for key in example}
+    if isinstance(example, tuple):
+        if not isinstance(value, tuple | list) or len(value) != len(example):
+            raise ValueError(f"{name} takes a tuple of {len(example)}, got {type(value).__name__}")
+        each = enumerate(zip(value, example, strict=True))
+        return tuple(read_tree(f"{name}[{i}]", item, like, lead) for i, (item, like) in each)
+    return read(name, value, example.shape[1:], example.dtype, lead)
+
+
+def zeros(space: Any, lead: int) -> Any:
+    """A batch of zeros from an observation space, in the precision that JAX computes in."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Dict):
+        return {key: zeros(item, lead) for key, item in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(zeros(item, lead) for item in space.spaces)
+    if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiBinary | spaces.MultiDiscrete):
+        takes = "Box, Discrete, MultiBinary, MultiDiscrete, or a Dict or Tuple of them"
+        raise ValueError(f"Behavior: the observation space takes {takes}, got {space}")
+    return np.zeros((lead, *(space.shape or ())), compute_dtype(space.dtype))
+
+
+def compute_dtype(dtype: Any) -> np.dtype:
+    return np.dtype(jax.dtypes.canonicalize_dtype(dtype))

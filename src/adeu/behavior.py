@@ -1,0 +1,261 @@
+"""The behaviour policy that steps an environment: numpy in, numpy out, around one compiled step.
+
+behavior = adeu.Behavior(explorer, env, seed=0)
+decision = behavior.act(obs, center=policy(obs))
+behavior.observe(transition)            # each step; also begins the next episode where one ended
+behavior.update(batch)                  # when the agent learns
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from adeu import arrays, storage
+from adeu.compiled import compiled
+from adeu.core import check
+from adeu.core.contract import Decision, Mechanism, Transition
+from adeu.core.explorer import Explorer
+from adeu.interface import Interface
+from adeu.mechanisms.custom import FromHost
+from adeu.registry import describe
+
+WINDOW = 1000
+
+
+class Behavior:
+    """Explores in one environment, or in a vector of them, on behalf of anybody's agent.
+
+    Numbers come and go as numpy arrays; torch tensors and JAX arrays are taken as they are. With a vector of n
+    environments everything has a leading axis of n, and each environment follows a random stream of its own.
+
+    Args:
+        explorer: what to explore by.
+        env: a Gymnasium environment, a vector of them, or anything with their spaces (and `num_envs`); it is
+            looked at, never stepped.
+        seed: of all random numbers.
+        encoder: from a batch of observations (leading axis: environments) to one vector, or one state's number,
+            for each: what the mechanisms see in place of images and dicts.
+
+    >>> import adeu, gymnasium
+    >>> env = gymnasium.make("CartPole-v1")
+    >>> behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli()), env, seed=0)
+    >>> obs, info = env.reset(seed=0)
+    >>> int(behavior.act(obs, center=[0.0, 1.0]).action)
+    1
+    """
+
+    def __init__(
+        self, explorer: Explorer, env: Any, seed: int = 0, encoder: Callable[[Any], Any] | None = None
+    ) -> None:
+        if not isinstance(explorer, Explorer):
+            check.refuse(self, "explorer", "an Explorer", explorer)
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+            check.refuse(self, "seed", "a whole number from 0 to 2**32 - 1", seed)
+        self._interface = interface = Interface(env, encoder)
+        spaces = (interface.observation_space if encoder is None else None, interface.action_space)
+        self.explorer = explorer.bind(*spaces)
+        self._hosts = _hosts(self.explorer.f)
+        self._compiled = compiled(self.explorer)
+        n = interface.num_envs
+        self.state, self.carry = self._compiled.start(np.uint32(seed), interface.example, num_envs=n)
+        self.step = 0
+        self._acts = self._updates = 0
+        self._idle = np.zeros(n, bool)
+        self._spreads = np.full((WINDOW, n), np.nan, np.float32)
+        self._evaluating = False
+        self._warned: set[str] = set()
+
+    def act(self, obs: Any, center: Any, action_mask: Any = None, **given: Any) -> Decision:
+        """Decides on an action in each environment.
+
+        Args:
+            obs: the observation.
+            center: pi(s): the mean action in a Box, one preference (a Q-value) per action in a Discrete space.
+            action_mask: which actions are allowed (Box: which dimensions are free to explore); None: all.
+            given: whatever the mechanisms ask for by name, such as `q_values`.
+        """
+        interface = self._interface
+        raw = interface.observation(obs, interface.lead)
+        seen = interface.encode(raw, interface.num_envs)
+        center = interface.center(center)
+        offered = interface.given(given, interface.lead) if given else given
+        for host in self._hosts:
+            values = arrays.to_numpy(host.compute(raw))
+            offered[host.name] = arrays.read(f"the output of {host.name}", values, (), center.dtype, len(center))
+        if action_mask is not None:
+            offered["action_mask"] = interface.action_mask(action_mask)
+        if self._evaluating:
+            decision = self._compiled.exploit(self.state, self.carry, self.step, seen, center, offered)
+            return self._deliver(decision, raw)
+        decision, carry = self._compiled.act(self.state, self.carry, self._idle, self.step, seen, center, offered)
+        delivered = self._deliver(decision, raw)
+        self.carry = carry
+        self._watch(delivered.spread)
+        return delivered
+
+    def observe(
+        self, transition: Transition | Mapping[str, Any], info: Mapping[str, Any] | None = None, **given: Any
+    ) -> None:
+        """Takes in the step that followed `act`, and begins the next episode where one ended.
+
+        The dummy step with which a Gymnasium vector resets a finished environment (autoreset NEXT_STEP) is
+        recognised and left out.
+
+        Args:
+            transition: the step, as the environment returned it.
+            info: the environment's `info`, for a `cost` and, under autoreset SAME_STEP, the real last observation.
+            given: whatever the mechanisms ask for by name, such as `td_error`.
+        """
+        if self._evaluating:
+            return
+        interface = self._interface
+        step = interface.transition(transition, info)
+        offered = interface.given(given, interface.lead)
+        fresh = np.flatnonzero(~self._idle)
+        if "observe" in self.explorer.f.learns_from and len(fresh):
+            order = np.resize(fresh, interface.num_envs)
+            encoded = interface.encode_transition(step)
+            self.state = self._compiled.observe(self.state, order, len(fresh), self.step, encoded, offered)
+        self.step += len(fresh)
+        ended = (step.terminated | step.truncated) & ~self._idle
+        self.begin(ended)
+        if interface.resets_next_step:
+            self._idle = ended
+
+    def begin(self, ended: Any = None) -> None:
+        """Begins an episode where `ended` is true; None: everywhere. Only for resets that `observe` cannot see."""
+        n = self._interface.num_envs
+        ended = np.ones(n, bool) if ended is None else np.reshape(arrays.to_numpy(ended).astype(bool), n)
+        if not self._evaluating and ended.any():
+            self.carry = self._compiled.begin(self.carry, ended)
+            self._idle = self._idle & ~ended
+
+    def update(self, batch: Transition | Mapping[str, Any], **given: Any) -> None:
+        """Lets a learned f learn from a minibatch, typically the one the agent learns from.
+
+        Args:
+            batch: transitions along a leading axis.
+            given: whatever the mechanisms ask for by name, such as `td_error`.
+        """
+        if self._evaluating:
+            return
+        interface = self._interface
+        transitions = interface.batch(batch)
+        offered = interface.given(given, len(transitions.reward))
+        if "update" in self.explorer.f.learns_from:
+            encoded = interface.encode_transition(transitions)
+            self.state = self._compiled.update(self.state, self.step, encoded, offered)
+        for host in self._hosts:
+            if host.learn is not None:
+                host.learn(transitions)
+        self._updates += 1
+
+    @contextlib.contextmanager
+    def evaluation(self) -> Iterator[Behavior]:
+        """Within it `act` returns the policy's own action (a guard still rules), and nothing changes.
+
+        >>> import adeu, gymnasium
+        >>> explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
+        >>> behavior = adeu.Behavior(explorer, gymnasium.make("CartPole-v1"))
+        >>> with behavior.evaluation():
+        ...     decision = behavior.act([0.0, 0.0, 0.0, 0.0], center=[0.0, 1.0])
+        >>> int(decision.action), bool(decision.explored)
+        (1, False)
+        """
+        before, self._evaluating = self._evaluating, True
+        try:
+            yield self
+        finally:
+            self._evaluating = before
+
+    @property
+    def history(self) -> np.ndarray:
+        """The spreads of the last 1,000 decisions at most, oldest first; with a vector, a column for each
+        environment, NaN where it was resetting.
+        """
+        kept = min(self._acts, WINDOW)
+        recent = np.roll(self._spreads, -(self._acts % WINDOW), axis=0)[WINDOW - kept :]
+        return recent if self._interface.lead is not None else recent[:, 0]
+
+    @property
+    def saturation(self) -> float:
+        """The share of the recent spreads within 1% of the most that g can give; 0 where g has no ceiling."""
+        ceiling = self.explorer.g.ceiling
+        spreads = self.history[~np.isnan(self.history)]
+        return float(np.mean(spreads >= 0.99 * ceiling)) if ceiling is not None and len(spreads) else 0.0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes all that `load` needs to go on bit for bit, without pickle."""
+        storage.save(path, self._header(), self._tree())
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Goes on from a file that a behavior of equal parts and as many environments saved."""
+        tree = storage.load(path, self._header(), self._tree())
+        self.state, self.carry, self._idle, self._spreads, counters = tree
+        self.step, self._acts, self._updates = (int(counter) for counter in counters)
+
+    def _header(self) -> dict[str, Any]:
+        parts, n = describe(self.explorer), self._interface.num_envs
+        return {"format": "adeu.Behavior 1", "explorer": parts, "number of environments": n}
+
+    def _tree(self) -> tuple[Any, ...]:
+        counters = np.array([self.step, self._acts, self._updates])
+        return self.state, self.carry, self._idle, self._spreads, counters
+
+    def _deliver(self, decision: Decision, obs: Any) -> Decision:
+        """The decision as numpy, once f is known to have given an uncertainty."""
+        numpy = Decision(*map(np.asarray, decision))
+        bad = ~(np.isfinite(numpy.uncertainty) & (numpy.uncertainty >= 0))
+        if bad.any():
+            index = int(np.argmax(bad))
+            raise ValueError(
+                f"f must return a finite number >= 0; {self.explorer.f!r} returned {numpy.uncertainty[index]} "
+                f"in environment {index} (observation {_row(obs, index)})"
+            )
+        numpy = numpy._replace(action=self._interface.action(numpy.action))
+        return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
+
+    def _watch(self, spread: np.ndarray) -> None:
+        row = self._spreads[self._acts % WINDOW]
+        row[:] = spread
+        row[self._idle] = np.nan
+        self._acts += 1
+        if self._acts % WINDOW:
+            return
+        if self._updates == 0 and "update" in self.explorer.f.learns_from:
+            self._warn(
+                "f",
+                f"f learns in update(), which was not called in {self._acts} steps: {self.explorer.f!r} is as "
+                "uncertain everywhere as it was at the start. Call behavior.update(batch) when the agent learns.",
+            )
+        if self.saturation > 0.95:
+            self._warn(
+                "g",
+                f"{self.explorer.g!r} gave its largest spread in {self.saturation:.0%} of the last {WINDOW} "
+                "steps: the uncertainty is too large for it to tell states apart. adeu.Calibrated(f) rescales it.",
+            )
+
+    def _warn(self, topic: str, message: str) -> None:
+        if topic not in self._warned:
+            self._warned.add(topic)
+            warnings.warn(message, stacklevel=4)
+
+
+def _hosts(mechanism: Mechanism) -> list[FromHost]:
+    nested = [host for part in mechanism.parts for host in _hosts(part)]
+    hosts = [mechanism, *nested] if isinstance(mechanism, FromHost) else nested
+    names = [host.name for host in hosts]
+    if len(set(names)) < len(names):
+        raise ValueError(f"each from_host takes a name of its own, got {names}")
+    return hosts
+
+
+def _row(obs: Any, index: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf[index].tolist(), obs)

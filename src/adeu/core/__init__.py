@@ -1,0 +1,1 @@
+"""The contract (`contract`), the equation (`explorer`), and how arguments are checked (`check`)."""

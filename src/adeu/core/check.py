@@ -1,0 +1,77 @@
+"""Checks of a part's arguments: each names the part, the argument, what it takes and what it got."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+
+def refuse(owner: Any, argument: str, takes: str, got: Any) -> NoReturn:
+    name = owner if isinstance(owner, str) else type(owner).__name__
+    raise ValueError(f"{name}: {argument} takes {takes}, got {got!r}")
+
+
+def number(
+    part: Any,
+    argument: str,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> None:
+    """Makes a field a finite Python float and refuses what lies outside (above, at_most]."""
+    value = getattr(part, argument)
+    bounds = [f"> {above:g}"] * (above > -math.inf)
+    bounds += [f">= {at_least:g}"] * (at_least > -math.inf)
+    bounds += [f"<= {at_most:g}"] * (at_most < math.inf)
+    takes = " ".join(["a finite number", " and ".join(bounds)]).strip()
+    if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not np.isfinite(value):
+        refuse(part, argument, takes, value)
+    if value <= above or value < at_least or value > at_most:
+        refuse(part, argument, takes, value)
+    object.__setattr__(part, argument, float(value))
+
+
+def whole(part: Any, argument: str, *, at_least: int = 1) -> None:
+    """Makes a field a Python int and refuses what lies below `at_least`."""
+    value = getattr(part, argument)
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        refuse(part, argument, f"a whole number >= {at_least}", value)
+    object.__setattr__(part, argument, int(value))
+
+
+def one_of(part: Any, argument: str, choices: tuple[str, ...]) -> None:
+    value = getattr(part, argument)
+    if value not in choices:
+        refuse(part, argument, " or ".join(map(repr, choices)), value)
+
+
+def instance(part: Any, argument: str, kind: type, hint: str = "") -> None:
+    value = getattr(part, argument)
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        refuse(part, argument, f"{article} {kind.__name__}{hint}", value)
+
+
+def frozen(part: Any, argument: str) -> None:
+    """Makes a field hashable: arrays and (nested) lists become (nested) tuples."""
+
+    def freeze(value: Any) -> Any:
+        return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
+
+    value = getattr(part, argument)
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    object.__setattr__(part, argument, freeze(value))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the known name most like it, and all of them."""
+    known = sorted(known)
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    guess = f"did you mean {by_lower[close[0]]!r}? " if close else ""
+    return f"{guess}Known: {', '.join(known)}"

@@ -1,0 +1,146 @@
+"""The equation itself: a ~ D(pi(s), g(f(s)))."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from adeu.core import check
+from adeu.core.contract import (
+    Array,
+    Carry,
+    Decision,
+    Distribution,
+    Guard,
+    Key,
+    Mechanism,
+    Normalizer,
+    Part,
+    State,
+    Transition,
+)
+
+
+class ExplorerCarry(NamedTuple):
+    f: Carry
+    D: Carry
+    explored: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Explorer(Part):
+    """An exploration strategy: pure functions around somebody else's policy.
+
+        a ~ D(pi(s), g(f(s)))
+
+    `act` returns a `Decision` and the environment's new carry; `observe` and `update` return the new state.
+
+    Args:
+        f: the uncertainty, a `Mechanism`.
+        g: from uncertainty to spread, a `Normalizer`.
+        D: from policy and spread to action, a `Distribution`.
+        guard: a mentor, who decides alone in the states it knows.
+
+    >>> import adeu, jax
+    >>> explorer = adeu.Explorer(f=adeu.Counts(num_states=3), g=adeu.ShiftedSigmoid(2.0), D=adeu.Categorical())
+    >>> key_init, key_begin, key_act = jax.random.split(jax.random.key(0), 3)
+    >>> state, carry = explorer.init(key_init, 0), explorer.begin(key_begin)
+    >>> decision, carry = explorer.act(key_act, state, carry, obs=0, center=jax.numpy.array([0.0, 1.0]))
+    >>> round(float(decision.spread), 3)
+    0.75
+
+    Paper: Eq. 1.
+    """
+
+    f: Mechanism
+    g: Normalizer
+    D: Distribution
+    guard: Guard | None = None
+
+    def __post_init__(self) -> None:
+        check.instance(self, "f", Mechanism, " (a function becomes one by adeu.from_function or adeu.from_host)")
+        check.instance(self, "g", Normalizer)
+        check.instance(self, "D", Distribution)
+        if self.guard is not None:
+            check.instance(self, "guard", Guard)
+        try:
+            hash(self)
+        except TypeError as error:
+            message = f"Explorer: a part's fields are hashable, tuples in place of lists and arrays: {error}"
+            raise TypeError(message) from None
+
+    def init(self, key: Key, obs: Any) -> State:
+        return self.f.init(key, obs)
+
+    def begin(self, key: Key, carry: ExplorerCarry | None = None) -> ExplorerCarry:
+        key_f, key_D = jax.random.split(key)
+        left = ExplorerCarry(None, None, jnp.zeros((), bool)) if carry is None else carry
+        return ExplorerCarry(self.f.begin(key_f, left.f), self.D.begin(key_D, left.D), jnp.zeros((), bool))
+
+    def act(
+        self,
+        key: Key,
+        state: State,
+        carry: ExplorerCarry,
+        obs: Any,
+        center: Array,
+        action_mask: Array | None = None,
+        **given: Any,
+    ) -> tuple[Decision, ExplorerCarry]:
+        key_f, key_D = jax.random.split(key)
+        uncertainty, f_carry = self._measure(key_f, state, carry, obs, center, given)
+        spread = self.g(uncertainty)
+        if self.guard is not None:
+            active, center, action_mask = self._heed(self.guard, obs, center, action_mask)
+            spread = jnp.where(active, 0.0, spread)
+        action, explored, D_carry = self.D.sample(key_D, center, spread, carry.D, action_mask)
+        return Decision(action, explored, uncertainty, spread), ExplorerCarry(f_carry, D_carry, explored)
+
+    def exploit(
+        self,
+        key: Key,
+        state: State,
+        carry: ExplorerCarry,
+        obs: Any,
+        center: Array,
+        action_mask: Array | None = None,
+        **given: Any,
+    ) -> Decision:
+        """The policy's own decision (or the mentor's), with the uncertainty it is taken under."""
+        key_f, key_D = jax.random.split(key)
+        uncertainty, _ = self._measure(key_f, state, carry, obs, center, given)
+        if self.guard is not None:
+            _, center, action_mask = self._heed(self.guard, obs, center, action_mask)
+        action = self.D.exploit(key_D, center, action_mask)
+        return Decision(action, jnp.zeros((), bool), uncertainty, jnp.zeros(()))
+
+    def observe(self, state: State, transition: Transition, **given: Any) -> State:
+        return self.f.observe(state, transition, **given)
+
+    def update(self, state: State, batch: Transition, **given: Any) -> State:
+        return self.f.update(state, batch, **given)
+
+    def _measure(
+        self, key: Key, state: State, carry: ExplorerCarry, obs: Any, center: Array, given: dict[str, Any]
+    ) -> tuple[Array, Carry]:
+        always = {"center": center, "explored": carry.explored}
+        uncertainty, f_carry = self.f.measure(key, state, carry.f, obs, **given | always)
+        if jnp.shape(uncertainty) != ():
+            raise ValueError(
+                f"f must return one number per environment; {self.f!r} returned shape {jnp.shape(uncertainty)}"
+            )
+        return jnp.asarray(uncertainty, float), f_carry
+
+    @staticmethod
+    def _heed(
+        guard: Guard, obs: Any, center: Array, action_mask: Array | None
+    ) -> tuple[Array, Array, Array | None]:
+        """Where the mentor speaks: in a Box the center is its action, in a Discrete space no other is allowed."""
+        active, action = guard(obs)
+        if not jnp.issubdtype(action.dtype, jnp.integer):
+            return active, jnp.where(active, action, center), action_mask
+        allowed = True if action_mask is None else action_mask
+        return active, center, jnp.where(active, jnp.arange(center.shape[0]) == action, allowed)

@@ -1,0 +1,69 @@
+"""Mentors: who decides alone in the states they know."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
+
+from adeu.core import check
+from adeu.core.contract import Array, Guard
+
+
+@dataclasses.dataclass(frozen=True)
+class KnownUnsafe(Guard):
+    """A mentor's set of discrete states that must not be explored, with the action to take in each.
+
+        a = actions[i]  where s = states[i]
+
+    Args:
+        states: the states' numbers, each once.
+        actions: the mentor's action for each: an integer, or a vector where actions are continuous.
+
+    >>> import adeu
+    >>> active, action = adeu.KnownUnsafe(states=[7, 3], actions=[0, 2])(3)
+    >>> bool(active), int(action)
+    (True, 2)
+
+    Reference: Thomas et al., "Safe Reinforcement Learning by Imagining the Near Future", 2021.
+    Paper: section 2.3, the mentor's states and policy.
+    """
+
+    states: tuple[int, ...]
+    actions: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        for argument in ("states", "actions"):
+            check.frozen(self, argument)
+        states, actions = self.states, self.actions
+        if not states or len(set(states)) != len(states) or not all(isinstance(s, int) and s >= 0 for s in states):
+            check.refuse(self, "states", "distinct whole numbers >= 0, at least one", states)
+        if len(actions) != len(states):
+            check.refuse(self, "actions", f"one action for each of the {len(states)} states", actions)
+        order = sorted(range(len(states)), key=states.__getitem__)
+        object.__setattr__(self, "states", tuple(states[i] for i in order))
+        object.__setattr__(self, "actions", tuple(actions[i] for i in order))
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        if observation_space is not None:
+            num_states = getattr(observation_space, "n", None)
+            if num_states is None:
+                check.refuse(self, "observation space", "a Discrete (elsewhere, write a Guard)", observation_space)
+            if self.states[-1] >= num_states:
+                check.refuse(self, "states", f"states below {num_states}", self.states[-1])
+        number = getattr(action_space, "n", None)
+        for action in self.actions:
+            if number is None:
+                fits = action_space.contains(np.asarray(action, action_space.dtype))
+            else:
+                fits = isinstance(action, int) and 0 <= action < number
+            if not fits:
+                check.refuse(self, "actions", f"actions of {action_space}", action)
+        return self
+
+    def __call__(self, obs: Any) -> tuple[Array, Array]:
+        states = jnp.array(self.states)
+        place = jnp.minimum(jnp.searchsorted(states, obs), len(self.states) - 1)
+        return states[place] == obs, jnp.array(self.actions)[place]

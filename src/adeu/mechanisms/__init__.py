@@ -1,0 +1,1 @@
+"""f: measures of uncertainty, one idea a file; `combine` makes mechanisms of mechanisms."""

@@ -1,0 +1,243 @@
+"""Mechanisms made of mechanisms: state and carry hold those of the parts, in order."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, Mechanism, State
+
+
+@dataclasses.dataclass(frozen=True)
+class Sum(Mechanism):
+    """Several uncertainties added up.
+
+        f(s) = f_1(s) + ... + f_k(s)
+
+    Args:
+        terms: the mechanisms.
+
+    >>> import adeu, jax
+    >>> f = adeu.Sum((adeu.Constant(1.0), adeu.Constant(2.0)))
+    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+    3.0
+    """
+
+    terms: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        _check_mechanisms(self, "terms")
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        values, carry = self.measure_parts(key, state, carry, obs, **given)
+        return functools.reduce(operator.add, values), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Product(Mechanism):
+    """Several uncertainties multiplied; with a `Constant`, one of them scaled.
+
+        f(s) = f_1(s) * ... * f_k(s)
+
+    Args:
+        factors: the mechanisms.
+
+    >>> import adeu, jax
+    >>> f = adeu.Product((adeu.Constant(3.0), adeu.Constant(2.0)))
+    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+    6.0
+    """
+
+    factors: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        _check_mechanisms(self, "factors")
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        values, carry = self.measure_parts(key, state, carry, obs, **given)
+        return functools.reduce(operator.mul, values), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Inverse(Mechanism):
+    """Explore where it is cheap: the inverse of the expected cost.
+
+        f(s) = 1 / max(f_safety(s), floor)
+
+    Args:
+        f_safety: the expected cost.
+        floor: what a cost counts at least, so that f is finite where nothing costs, > 0.
+
+    >>> import adeu, jax
+    >>> f = adeu.Inverse(adeu.Constant(4.0))
+    >>> float(f.measure(jax.random.key(0), ((),), ((),), obs=0)[0])
+    0.25
+
+    Paper: Eq. 6.
+    """
+
+    f_safety: Mechanism
+    floor: float = 0.1
+
+    def __post_init__(self) -> None:
+        check.instance(self, "f_safety", Mechanism)
+        check.number(self, "floor", above=0)
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        (cost,), carry = self.measure_parts(key, state, carry, obs, **given)
+        return 1.0 / jnp.maximum(cost, self.floor), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratio(Mechanism):
+    """Explore where it is uncertain and cheap: uncertainty weighed against the expected cost.
+
+        f(s) = f_uncertainty(s) / (lam * max(f_safety(s), floor))
+
+    With lam = "conditioned", lambda = max(1, max_a Q(s, a)) where the cost exceeds max_a Q(s, a), else 1: there
+    safety dominates whatever the rewards' size. The agent then gives `q_values` as for `EnsembleStd`; their
+    mean over the critics counts.
+
+    Args:
+        f: the uncertainty.
+        f_safety: the expected cost.
+        lam: lambda, a number > 0 or "conditioned".
+        floor: what a cost counts at least, > 0.
+
+    >>> import adeu, jax
+    >>> f = adeu.Ratio(adeu.Constant(3.0), adeu.Constant(2.0))
+    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+    1.5
+
+    Paper: Eq. 7.
+    """
+
+    f: Mechanism
+    f_safety: Mechanism
+    lam: float | str = 1.0
+    floor: float = 0.1
+
+    def __post_init__(self) -> None:
+        check.instance(self, "f", Mechanism)
+        check.instance(self, "f_safety", Mechanism)
+        check.number(self, "floor", above=0)
+        if isinstance(self.lam, str) and self.lam != "conditioned":
+            check.refuse(self, "lam", "a number > 0 or 'conditioned'", self.lam)
+        if not isinstance(self.lam, str):
+            check.number(self, "lam", above=0)
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        (uncertainty, cost), carry = self.measure_parts(key, state, carry, obs, **given)
+        cost = jnp.maximum(cost, self.floor)
+        lam = self._conditioned(cost, **given) if isinstance(self.lam, str) else self.lam
+        return uncertainty / (lam * cost), carry
+
+    @staticmethod
+    def _conditioned(cost: Array, *, q_values: Array, **given: Any) -> Array:
+        best = jnp.max(jnp.mean(q_values, axis=0))
+        return jnp.where(cost > best, jnp.maximum(best, 1.0), 1.0)
+
+
+class RolloutsCarry(NamedTuple):
+    rollout: Array
+    f: Carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Rollouts(Mechanism):
+    """Rollout episodes: with probability rho a whole episode explores evenly, whatever f says.
+
+        f_rollout(s) = c   with probability rho, drawn as an episode begins, else f(s)
+
+    Args:
+        f: the uncertainty of the other episodes.
+        rho: the share of rollout episodes, in [0, 1].
+        c: the uncertainty in a rollout episode, which goes through g like any other, >= 0.
+
+    >>> import adeu, jax
+    >>> f = adeu.Rollouts(adeu.Constant(5.0), rho=1.0, c=0.2)
+    >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
+    >>> round(float(uncertainty), 6)
+    0.2
+
+    Paper: section 2.1, "rollout episodes"; rho = 0.3 for RND, 0.1 for Q_std.
+    """
+
+    f: Mechanism
+    rho: float
+    c: float
+
+    def __post_init__(self) -> None:
+        check.instance(self, "f", Mechanism)
+        check.number(self, "rho", at_least=0, at_most=1)
+        check.number(self, "c", at_least=0)
+
+    def begin(self, key: Key, carry: RolloutsCarry | None = None) -> RolloutsCarry:
+        key_coin, key_f = jax.random.split(key)
+        left = None if carry is None else carry.f
+        return RolloutsCarry(jax.random.bernoulli(key_coin, self.rho), super().begin(key_f, left))
+
+    def measure(
+        self, key: Key, state: State, carry: RolloutsCarry, obs: Any, **given: Any
+    ) -> tuple[Array, RolloutsCarry]:
+        (uncertainty,), f_carry = self.measure_parts(key, state, carry.f, obs, **given)
+        return jnp.where(carry.rollout, self.c, uncertainty), RolloutsCarry(carry.rollout, f_carry)
+
+
+class CalibratedCarry(NamedTuple):
+    mean: Array
+    weight: Array
+    f: Carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibrated(Mechanism):
+    """An f of unknown magnitude, in units of what it usually is: about 1 on average.
+
+        f(s) / m,   m <- decay * m + (1 - decay) * f(s), without the bias of its start
+
+    A sigmoid of it is not saturated. Each environment keeps its own running mean from episode to episode.
+
+    Args:
+        f: the uncertainty.
+        decay: how much of the running mean each step keeps, in [0, 1].
+
+    >>> import adeu, jax
+    >>> f = adeu.Calibrated(adeu.Constant(5000.0))
+    >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
+    >>> float(uncertainty)
+    1.0
+    """
+
+    f: Mechanism
+    decay: float = 0.999
+
+    def __post_init__(self) -> None:
+        check.instance(self, "f", Mechanism)
+        check.number(self, "decay", at_least=0, at_most=0.999999)
+
+    def begin(self, key: Key, carry: CalibratedCarry | None = None) -> CalibratedCarry:
+        left = CalibratedCarry(jnp.zeros(()), jnp.zeros(()), None) if carry is None else carry
+        return CalibratedCarry(left.mean, left.weight, super().begin(key, left.f))
+
+    def measure(
+        self, key: Key, state: State, carry: CalibratedCarry, obs: Any, **given: Any
+    ) -> tuple[Array, CalibratedCarry]:
+        (uncertainty,), f_carry = self.measure_parts(key, state, carry.f, obs, **given)
+        weight = self.decay * carry.weight + (1 - self.decay)
+        mean = carry.mean + (1 - self.decay) / weight * (uncertainty - carry.mean)
+        calibrated = jnp.where(mean > 0, uncertainty / jnp.where(mean > 0, mean, 1.0), 0.0)
+        return calibrated, CalibratedCarry(mean, weight, f_carry)
+
+
+def _check_mechanisms(part: Mechanism, argument: str) -> None:
+    check.frozen(part, argument)
+    values = getattr(part, argument)
+    if not isinstance(values, tuple) or not values or not all(isinstance(value, Mechanism) for value in values):
+        check.refuse(part, argument, "one or more Mechanisms", values)

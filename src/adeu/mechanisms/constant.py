@@ -1,0 +1,81 @@
+"""Uncertainty that does not look at the state: the same always, or decided by the clock."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, Mechanism, State
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant(Mechanism):
+    """The same uncertainty everywhere: with `Bernoulli` epsilon-greedy, with `Gaussian` TD3's own noise.
+
+        f(s) = c
+
+    Args:
+        c: the uncertainty, >= 0.
+
+    >>> import adeu, jax
+    >>> uncertainty, carry = adeu.Constant(c=0.1).measure(jax.random.key(0), (), (), obs=0)
+    >>> round(float(uncertainty), 6)
+    0.1
+
+    Paper: the baseline "f(s) = c" of Table 4.
+    """
+
+    c: float
+
+    def __post_init__(self) -> None:
+        check.number(self, "c", at_least=0)
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        return jnp.asarray(self.c, float), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule(Mechanism):
+    """From one uncertainty to another as the environment steps go by, then constant.
+
+        f = start + (end - start) * x  (linear)  or  start * (end/start)^x  (exponential),  x = min(step/steps, 1)
+
+    Args:
+        start: the uncertainty at step 0.
+        end: the uncertainty from `steps` on.
+        steps: how many environment steps that takes.
+        kind: "linear" or "exponential" (which takes start and end above 0).
+
+    >>> import adeu, jax
+    >>> f = adeu.Schedule(start=1.0, end=0.1, steps=100)
+    >>> uncertainty, carry = f.measure(jax.random.key(0), (), (), obs=0, step=50)
+    >>> round(float(uncertainty), 6)
+    0.55
+
+    Paper: the greedy-in-the-limit strategies of the motivating example.
+    """
+
+    start: float
+    end: float
+    steps: int
+    kind: str = "linear"
+
+    def __post_init__(self) -> None:
+        check.one_of(self, "kind", ("linear", "exponential"))
+        for argument in ("start", "end"):
+            if self.kind == "linear":
+                check.number(self, argument, at_least=0)
+            else:
+                check.number(self, argument, above=0)
+        check.whole(self, "steps")
+
+    def measure(
+        self, key: Key, state: State, carry: Carry, obs: Any, *, step: Array, **given: Any
+    ) -> tuple[Array, Carry]:
+        progress = jnp.minimum(step / self.steps, 1.0)
+        if self.kind == "linear":
+            return self.start + (self.end - self.start) * progress, carry
+        return self.start * (self.end / self.start) ** progress, carry

@@ -1,0 +1,117 @@
+"""The expected cost of a state, f_safety: what safe exploration weighs uncertainty against."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
+from adeu.mechanisms import network, table
+
+
+class CostState(NamedTuple):
+    layers: network.Layers
+    optimizer: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpectedCost(Mechanism):
+    """The cost to expect in s from the worst action, learned from the transitions' `cost`.
+
+        f_safety(s) = max_a E[cost(s, a)]
+
+    With `num_states` a table over (s, a), learned in `observe`; otherwise a small network over the observation,
+    learned in `update`, with one output per discrete action, or a single one, the cost of what the agent does
+    in s, where actions are continuous. A cost function that is known needs no learning:
+    `adeu.from_function(cost)`.
+
+    Args:
+        num_states: how many states there are; None: a network.
+        num_actions: how many actions there are; None: the space's, 1 for a Box.
+        step_size: how far the table moves to each new cost, in (0, 1].
+        hidden: the sizes of the network's hidden layers.
+        learning_rate: of the network's Adam.
+
+    >>> import adeu, jax
+    >>> f = adeu.ExpectedCost(num_states=2, num_actions=2)
+    >>> step = adeu.Transition(obs=0, action=1, reward=0, next_obs=1, terminated=False, truncated=False, cost=10)
+    >>> state = f.observe(f.init(jax.random.key(0), 0), step)
+    >>> [float(f.measure(jax.random.key(1), state, (), obs)[0]) for obs in (0, 1)]
+    [10.0, 0.0]
+
+    Reference: Altman, "Constrained Markov Decision Processes", 1999.
+    Paper: section 2.3, f_safety of Eq. 6 and Eq. 7.
+    """
+
+    num_states: int | None = None
+    num_actions: int | None = None
+    step_size: float = 1.0
+    hidden: tuple[int, ...] = (64, 64)
+    learning_rate: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for argument in ("num_states", "num_actions"):
+            if getattr(self, argument) is not None:
+                check.whole(self, argument)
+        check.number(self, "step_size", above=0, at_most=1)
+        network.check_sizes(self, "hidden")
+        check.number(self, "learning_rate", above=0)
+
+    @property
+    def learns_from(self) -> frozenset[str]:
+        return frozenset({"update"} if self.num_states is None else {"observe"})
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        if self.num_states is not None:
+            table.check_space(self, self.num_states, observation_space)
+        actions = int(getattr(action_space, "n", 1))
+        if self.num_actions not in (None, actions):
+            check.refuse(self, "num_actions", f"the action space's {actions}", self.num_actions)
+        return dataclasses.replace(self, num_actions=actions)
+
+    def init(self, key: Key, obs: Any) -> State:
+        num_actions = self.num_actions or 1
+        if self.num_states is not None:
+            table.check_state(self, obs)
+            return jnp.zeros((self.num_states, num_actions))
+        network.check_vector(self, obs)
+        layers = network.init(key, (jnp.shape(obs)[0], *self.hidden, num_actions))
+        return CostState(layers, optax.adam(self.learning_rate).init(layers))
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        costs = _predict(state.layers, obs) if self.num_states is None else table.row(state, obs)
+        return jnp.max(costs), carry
+
+    def observe(self, state: State, transition: Transition, **given: Any) -> State:
+        if self.num_states is None:
+            return state
+        where = (transition.obs, self._column(transition.action))
+        return state.at[where].add(self.step_size * (self._cost(transition) - state[where]))
+
+    def update(self, state: State, batch: Transition, **given: Any) -> State:
+        if self.num_states is not None:
+            return state
+        cost, columns = self._cost(batch), jax.vmap(self._column)(batch.action)
+
+        def loss(layers: network.Layers) -> Array:
+            predicted = jax.vmap(_predict, in_axes=(None, 0))(layers, batch.obs)
+            return jnp.mean((predicted[jnp.arange(len(cost)), columns] - cost) ** 2)
+
+        return CostState(*network.descend(loss, state.layers, state.optimizer, self.learning_rate))
+
+    def _column(self, action: Array) -> Array | int:
+        return action if (self.num_actions or 1) > 1 else 0
+
+    def _cost(self, transition: Transition) -> Array:
+        if transition.cost is None:
+            raise TypeError("ExpectedCost: the transition has no cost; give Transition(cost=...) or info['cost']")
+        return jnp.asarray(transition.cost, float)
+
+
+def _predict(layers: network.Layers, obs: Array) -> Array:
+    return jax.nn.softplus(network.apply(layers, jnp.asarray(obs, float)))

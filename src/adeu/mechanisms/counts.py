@@ -1,0 +1,56 @@
+"""Uncertainty from visit counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import jax.numpy as jnp
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
+from adeu.mechanisms import table
+
+
+@dataclasses.dataclass(frozen=True)
+class Counts(Mechanism):
+    """The rarer a discrete state was visited, the more uncertain it is.
+
+        f(s) = 1 / (beta * sqrt(n(s)))
+
+    n(s) counts the current visit too, so a new state has n = 1.
+
+    Args:
+        num_states: how many states there are; observations are 0 .. num_states - 1.
+        beta: how fast a visit reassures, > 0.
+
+    >>> import adeu, jax
+    >>> f = adeu.Counts(num_states=3, beta=0.5)
+    >>> uncertainty, carry = f.measure(jax.random.key(0), f.init(jax.random.key(1), 0), (), obs=2)
+    >>> float(uncertainty)
+    2.0
+
+    Reference: Tang et al., "#Exploration: A Study of Count-Based Exploration", 2017.
+    Paper: the motivating example.
+    """
+
+    num_states: int
+    beta: float = 0.9
+
+    def __post_init__(self) -> None:
+        check.whole(self, "num_states")
+        check.number(self, "beta", above=0)
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        table.check_space(self, self.num_states, observation_space)
+        return self
+
+    def init(self, key: Key, obs: Any) -> State:
+        table.check_state(self, obs)
+        return jnp.zeros(self.num_states, jnp.int32)
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        return 1.0 / (self.beta * jnp.sqrt(table.row(state, obs) + 1)), carry
+
+    def observe(self, state: State, transition: Transition, **given: Any) -> State:
+        return state.at[transition.obs].add(1)

@@ -1,0 +1,90 @@
+"""A user's own f from functions: `from_function` where JAX can trace them, `from_host` where it cannot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, Mechanism, State
+
+
+@dataclasses.dataclass(frozen=True)
+class FromFunction(Mechanism):
+    """See `from_function`, which makes it."""
+
+    function: Callable[[Any], Array]
+
+    def __post_init__(self) -> None:
+        _check_callable(self, "function")
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        return self.function(obs), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class FromHost(Mechanism):
+    """See `from_host`, which makes it."""
+
+    compute: Callable[[Any], Any]
+    learn: Callable[[Any], None] | None = None
+    name: str = "host_uncertainty"
+
+    def __post_init__(self) -> None:
+        _check_callable(self, "compute")
+        if self.learn is not None:
+            _check_callable(self, "learn")
+        if not (isinstance(self.name, str) and self.name.isidentifier()):
+            check.refuse(self, "name", "a Python identifier", self.name)
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        if self.name not in given:
+            raise TypeError(f"FromHost.measure() missing 1 required keyword-only argument: {self.name!r}")
+        return given[self.name], carry
+
+
+def from_function(function: Callable[[Any], Array]) -> FromFunction:
+    """An f that needs nothing but the observation and that JAX can trace.
+
+        f(s) = function(s)
+
+    Args:
+        function: from one observation to one number >= 0.
+
+    >>> import adeu, jax
+    >>> f = adeu.from_function(lambda obs: abs(obs[0]))
+    >>> float(f.measure(jax.random.key(0), (), (), jax.numpy.array([-3.0]))[0])
+    3.0
+    """
+    return FromFunction(function)
+
+
+def from_host(
+    compute: Callable[[Any], Any],
+    update: Callable[[Any], None] | None = None,
+    name: str = "host_uncertainty",
+) -> FromHost:
+    """An f in somebody else's code (numpy, torch, anything): computed outside the compiled step.
+
+        f(s) = compute(batch of s)
+
+    `Behavior` calls it before each step and passes the numbers on as a `given` of that `name`; whoever calls an
+    `Explorer` directly does the same. What `compute` learns is its own: `Behavior.save` does not save it.
+
+    Args:
+        compute: from a batch of observations (leading axis: environments) to one number >= 0 for each.
+        update: called with each batch (`Transition`) that `Behavior.update` gets; None: nothing to learn.
+        name: of the `given`; two in one explorer need two names.
+
+    >>> import adeu, jax
+    >>> f = adeu.from_host(lambda obs: [float(o.sum()) for o in obs])
+    >>> f.measure(jax.random.key(0), (), (), obs=0, host_uncertainty=0.5)[0]
+    0.5
+    """
+    return FromHost(compute, update, name)
+
+
+def _check_callable(part: Mechanism, argument: str) -> None:
+    if not callable(getattr(part, argument)):
+        check.refuse(part, argument, "a function", getattr(part, argument))

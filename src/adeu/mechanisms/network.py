@@ -1,0 +1,58 @@
+"""The small networks that learned mechanisms are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from adeu.core import check
+from adeu.core.contract import Array, Key, Mechanism
+
+Layers = tuple[tuple[Array, Array], ...]
+"""Weight and bias of each layer: plain tuples, which a compiled function takes apart without Python's help."""
+
+
+def init(key: Key, sizes: tuple[int, ...]) -> Layers:
+    """Every weight and bias uniform within 1/sqrt(the layer's inputs)."""
+
+    def layer(key: Key, inputs: int, outputs: int) -> tuple[Array, Array]:
+        key_weight, key_bias = jax.random.split(key)
+        bound = inputs**-0.5
+        weight = jax.random.uniform(key_weight, (inputs, outputs), minval=-bound, maxval=bound)
+        return weight, jax.random.uniform(key_bias, (outputs,), minval=-bound, maxval=bound)
+
+    keys = jax.random.split(key, len(sizes) - 1)
+    return tuple(layer(k, i, o) for k, i, o in zip(keys, sizes[:-1], sizes[1:], strict=True))
+
+
+def apply(layers: Layers, x: Array) -> Array:
+    *hidden, (weight, bias) = layers
+    for hidden_weight, hidden_bias in hidden:
+        x = jax.nn.relu(x @ hidden_weight + hidden_bias)
+    return x @ weight + bias
+
+
+def descend(
+    loss: Callable[[Any], Array], params: Any, optimizer_state: Any, learning_rate: float
+) -> tuple[Any, Any]:
+    """One step of Adam."""
+    updates, optimizer_state = optax.adam(learning_rate).update(jax.grad(loss)(params), optimizer_state)
+    return optax.apply_updates(params, updates), optimizer_state
+
+
+def check_vector(mechanism: Mechanism, obs: Any) -> None:
+    fits = not isinstance(obs, dict | tuple) and jnp.ndim(obs) == 1
+    if not fits:
+        got = f"a {type(obs).__name__}" if isinstance(obs, dict | tuple) else f"shape {jnp.shape(obs)}"
+        check.refuse(mechanism, "obs", "a flat vector; Behavior(..., encoder=...) makes one of anything else", got)
+
+
+def check_sizes(mechanism: Mechanism, argument: str) -> None:
+    check.frozen(mechanism, argument)
+    sizes = getattr(mechanism, argument)
+    if not isinstance(sizes, tuple) or not all(isinstance(s, int) and s > 0 for s in sizes):
+        check.refuse(mechanism, argument, "the sizes of the hidden layers, such as (64, 64)", sizes)

@@ -1,0 +1,146 @@
+"""g: from an uncertainty of any size to a spread."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+
+from adeu.core import check
+from adeu.core.contract import Array, Normalizer
+
+
+@dataclasses.dataclass(frozen=True)
+class Sigmoid(Normalizer):
+    """Between half of c, where nothing is uncertain, and c.
+
+        g(x) = c * sigmoid(x)
+
+    Args:
+        c: the largest spread.
+
+    >>> import adeu
+    >>> round(float(adeu.Sigmoid(c=0.2)(0.0)), 6)
+    0.1
+
+    Paper: Eq. 8, with c = 0.2.
+    """
+
+    c: float = 0.2
+
+    def __post_init__(self) -> None:
+        check.number(self, "c", above=0)
+
+    @property
+    def ceiling(self) -> float:
+        return self.c
+
+    def __call__(self, uncertainty: Array) -> Array:
+        return self.c * jax.nn.sigmoid(uncertainty)
+
+
+@dataclasses.dataclass(frozen=True)
+class Saturating(Normalizer):
+    """Between 0, where nothing is uncertain, and c.
+
+        g(x) = c * (1 - exp(-x))
+
+    Args:
+        c: the largest spread.
+
+    >>> import adeu
+    >>> float(adeu.Saturating(c=0.2)(0.0))
+    0.0
+
+    Paper: the custom sigmoid of the appendix's ablation of g.
+    """
+
+    c: float = 0.2
+
+    def __post_init__(self) -> None:
+        check.number(self, "c", above=0)
+
+    @property
+    def ceiling(self) -> float:
+        return self.c
+
+    def __call__(self, uncertainty: Array) -> Array:
+        return -self.c * jnp.expm1(-jnp.asarray(uncertainty, float))
+
+
+@dataclasses.dataclass(frozen=True)
+class ShiftedSigmoid(Normalizer):
+    """The grid example's: with f = 1/(beta*sqrt(n)), trust grows with the visits as a shifted sigmoid.
+
+        g(x) = 1 - sigmoid(1/x - shift),  so that  trust = 1 - g(f(s)) = sigmoid(beta*sqrt(n(s)) - shift)
+
+    Args:
+        shift: how far the sigmoid is moved to the right.
+
+    >>> import adeu
+    >>> round(float(adeu.ShiftedSigmoid(shift=2.0)(0.5)), 6)
+    0.5
+
+    Paper: the appendix's technical details of the grid ("shifted sigmoid").
+    """
+
+    shift: float = 2.0
+
+    def __post_init__(self) -> None:
+        check.number(self, "shift")
+
+    @property
+    def ceiling(self) -> float:
+        return 1.0 / (1.0 + math.exp(-self.shift))
+
+    def __call__(self, uncertainty: Array) -> Array:
+        return jax.nn.sigmoid(self.shift - 1.0 / jnp.asarray(uncertainty, float))
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity(Normalizer):
+    """The uncertainty is the spread: for an f that is a probability or a standard deviation already.
+
+        g(x) = x
+
+    >>> import adeu
+    >>> float(adeu.Identity()(0.5))
+    0.5
+
+    Paper: the instance with constant f, g(f(s)) = c.
+    """
+
+    def __call__(self, uncertainty: Array) -> Array:
+        return jnp.asarray(uncertainty, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class Clip(Normalizer):
+    """The uncertainty, kept between two bounds.
+
+        g(x) = min(max(x, low), high)
+
+    Args:
+        low: the smallest spread, >= 0.
+        high: the largest.
+
+    >>> import adeu
+    >>> float(adeu.Clip(low=0.0, high=0.5)(7.0))
+    0.5
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        check.number(self, "low", at_least=0)
+        check.number(self, "high", above=self.low)
+
+    @property
+    def ceiling(self) -> float:
+        return self.high
+
+    def __call__(self, uncertainty: Array) -> Array:
+        return jnp.clip(jnp.asarray(uncertainty, float), self.low, self.high)

@@ -1,0 +1,149 @@
+"""The parts by name, and their way to JSON and back.
+
+A part is a JSON object: `"part"` holds its name (adeu's own) or its import path `package.module:Name` (a user's),
+the other members its fields. A function is `{"function": "package.module:name"}`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from typing import Any
+
+from adeu import distributions, guards, normalizers
+from adeu.core import check
+from adeu.core.contract import Part
+from adeu.core.explorer import Explorer
+from adeu.mechanisms import combine, constant, cost, counts, custom, ensemble, rnd, td_error
+
+_MODULES = (constant, counts, rnd, ensemble, td_error, cost, combine, custom, normalizers, distributions, guards)
+
+PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
+    name: value
+    for module in _MODULES
+    for name, value in vars(module).items()
+    if isinstance(value, type)
+    and issubclass(value, Part)
+    and value.__module__ == module.__name__
+    and not name.startswith("_")
+}
+
+
+def find_part(name: str) -> type[Part]:
+    """The class of a part by its name or by its import path `package.module:Name`.
+
+    >>> find_part("Rnd").__name__
+    'Rnd'
+    >>> find_part("Rdn")
+    Traceback (most recent call last):
+    ValueError: unknown part 'Rdn'; did you mean 'Rnd'? Known: Bernoulli, ...
+    """
+    if ":" not in name:
+        if name not in PARTS:
+            raise ValueError(f"unknown part {name!r}; {check.nearest(name, PARTS)}, or package.module:Name")
+        return PARTS[name]
+    found = _load(name)
+    if not (isinstance(found, type) and issubclass(found, Part)):
+        raise ValueError(f"{name!r} is not a part: a class made from Mechanism, Normalizer, Distribution or Guard")
+    return found
+
+
+def to_json(part: Part) -> str:
+    """A part as JSON text, from which `from_json` makes an equal one.
+
+    >>> import adeu
+    >>> adeu.to_json(adeu.Rollouts(adeu.Constant(0.5), rho=0.3, c=0.2))
+    '{"part": "Rollouts", "f": {"part": "Constant", "c": 0.5}, "rho": 0.3, "c": 0.2}'
+    """
+    _require_paths(part)
+    return json.dumps(describe(part), allow_nan=False)
+
+
+def from_json(text: str) -> Any:
+    """The part that `to_json` wrote."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not a part's JSON: {error}") from None
+    if not (isinstance(value, dict) and "part" in value):
+        raise ValueError(f"not a part's JSON: it takes an object with a member 'part', got {text[:80]!r}")
+    return _decode(value)
+
+
+def describe(value: Any) -> Any:
+    """A part as plain JSON data, also where a function in it could not be found again."""
+    if isinstance(value, Part):
+        fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"part": _name(type(value))} | fields
+    if isinstance(value, tuple):
+        return [describe(item) for item in value]
+    if callable(value):
+        return {"function": _path(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"a part's field goes to JSON as number, text, tuple, part or function, not as {value!r}")
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_decode(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"function"}:
+        return _load(value["function"])
+    if not isinstance(value.get("part"), str):
+        raise ValueError(f"not a part's JSON: {value!r} has no member 'part' with its name")
+    kind = find_part(value["part"])
+    known = {field.name for field in dataclasses.fields(kind)}
+    fields = {name: _decode(item) for name, item in value.items() if name != "part"}
+    for name in fields:
+        if name not in known:
+            raise ValueError(f"{kind.__name__} has no field {name!r}; {check.nearest(name, known)}")
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise ValueError(f"{kind.__name__}: {error}") from None
+
+
+def _name(kind: type[Part]) -> str:
+    return kind.__name__ if PARTS.get(kind.__name__) is kind else _path(kind)
+
+
+def _path(value: Any) -> str:
+    return f"{value.__module__}:{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for attribute in name.split("."):
+            found = getattr(found, attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path!r} cannot be imported ({error}); it takes package.module:Name") from None
+    return found
+
+
+def _require_paths(value: Any) -> None:
+    """Refuses a class or function that nobody else could import, before it is written anywhere."""
+    if isinstance(value, tuple):
+        for item in value:
+            _require_paths(item)
+    elif isinstance(value, Part):
+        if _name(type(value)) not in PARTS:
+            _require_path(type(value))
+        for field in dataclasses.fields(value):
+            _require_paths(getattr(value, field.name))
+    elif callable(value):
+        _require_path(value)
+
+
+def _require_path(value: Any) -> None:
+    path = _path(value)
+    try:
+        found = _load(path)
+    except ValueError:
+        found = None
+    if found is not value:
+        raise ValueError(f"{path} has no import path to load it by; define it by name at the top of a module")
