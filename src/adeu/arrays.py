@@ -21,7 +21,8 @@ def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: i
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
         raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
-    array = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
+    with np.errstate(over="ignore"):
+        array = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
     if dtype.kind == "f" and not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")

@@ -45,13 +45,13 @@ class Gaussian(Distribution):
     def __post_init__(self) -> None:
         check.one_of(self, "moment", ("std", "variance"))
         if (self.low is None) != (self.high is None):
-            check.refuse(self, "low and high", "both or neither", (self.low, self.high))
+            check.refuse(self, "the range (low, high)", "both or neither", (self.low, self.high))
         if self.low is not None:
             check.frozen(self, "low")
             check.frozen(self, "high")
             low, high = np.asarray(self.low, float), np.asarray(self.high, float)
             if not (np.isfinite(low).all() and np.isfinite(high).all() and np.all(low < high)):
-                check.refuse(self, "low and high", "finite numbers with low < high", (self.low, self.high))
+                check.refuse(self, "the range (low, high)", "finite numbers with low < high", (self.low, self.high))
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         from gymnasium.spaces import Box
@@ -72,7 +72,10 @@ class Gaussian(Distribution):
         shapes = {np.shape(self.low), np.shape(self.high)} - {(), low.shape}
         if shapes or np.any(self.low < low) or np.any(self.high > high):
             check.refuse(
-                self, "low and high", f"a range inside the action space {action_space}", (self.low, self.high)
+                self,
+                "the range (low, high)",
+                f"a range inside the action space {action_space}",
+                (self.low, self.high),
             )
         return self
 
@@ -236,9 +239,7 @@ class Options(_Discrete):
             check.frozen(self, argument)
         if self.options is not None:
             options = self.options
-            if not options or not all(
-                isinstance(o, tuple) and o and all(_is_action(a) for a in o) for o in options
-            ):
+            if not options or not all(isinstance(o, tuple) and o and all(_is_action(a) for a in o) for o in options):
                 check.refuse(self, "options", "sequences of actions, such as [[0, 0], [1]]", options)
         if self.weights is not None:
             count = "options' number of" if self.options is None else f"{len(self.options)}"

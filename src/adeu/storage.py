@@ -32,7 +32,7 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> Non
 def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any:
     """The tree that was saved with this `header`, shaped as `like` is."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             found = json.loads(bytes(file["header"]))
             arrays = [file[f"leaf_{i}"] for i in range(len(file.files) - 1)]
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, AttributeError, TypeError) as error:

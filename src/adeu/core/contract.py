@@ -50,7 +50,7 @@ class Part:
     """A value: it can be printed, compared, hashed, saved and swept over."""
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        """This part for these spaces: open fields filled in, misfits refused. The default binds its own parts."""
+        """The part for these spaces: open fields filled in, misfits refused. Its own parts are bound too."""
 
         def bind(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -64,8 +64,8 @@ class Part:
 class Mechanism(Part):
     """f: how uncertain the agent is in s, a non-negative scalar.
 
-    Only `measure` has to be written. Every other method, left alone, hands the call to the mechanisms among the
-    fields: state and carry are tuples with one entry for each, empty where there are none.
+    Only `measure` has to be written. The other methods, left alone, hand each call to the mechanisms among the
+    fields, so that state and carry are tuples with one entry for each; where there are none, nothing is learned.
     """
 
     @property
@@ -96,10 +96,14 @@ class Mechanism(Part):
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
         """Learns from one new transition; each is seen once."""
+        if not self.parts:
+            return state
         return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, state, strict=True))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
         """Learns from a minibatch, which may have been seen before."""
+        if not self.parts:
+            return state
         return tuple(part.update(s, batch, **given) for part, s in zip(self.parts, state, strict=True))
 
     def measure_parts(

@@ -90,13 +90,14 @@ class Explorer(Part):
         action_mask: Array | None = None,
         **given: Any,
     ) -> tuple[Decision, ExplorerCarry]:
-        key_f, key_D = jax.random.split(key)
+        key_f, key_D, key_afresh = jax.random.split(key, 3)
         uncertainty, f_carry = self._measure(key_f, state, carry, obs, center, given)
-        spread = self.g(uncertainty)
+        spread, D_carry = self.g(uncertainty), carry.D
         if self.guard is not None:
             active, center, action_mask = self._heed(self.guard, obs, center, action_mask)
             spread = jnp.where(active, 0.0, spread)
-        action, explored, D_carry = self.D.sample(key_D, center, spread, carry.D, action_mask)
+            D_carry = jax.tree.map(lambda a, b: jnp.where(active, a, b), self.D.begin(key_afresh), D_carry)
+        action, explored, D_carry = self.D.sample(key_D, center, spread, D_carry, action_mask)
         return Decision(action, explored, uncertainty, spread), ExplorerCarry(f_carry, D_carry, explored)
 
     def exploit(
@@ -135,9 +136,7 @@ class Explorer(Part):
         return jnp.asarray(uncertainty, float), f_carry
 
     @staticmethod
-    def _heed(
-        guard: Guard, obs: Any, center: Array, action_mask: Array | None
-    ) -> tuple[Array, Array, Array | None]:
+    def _heed(guard: Guard, obs: Any, center: Array, action_mask: Array | None) -> tuple[Array, Array, Array | None]:
         """Where the mentor speaks: in a Box the center is its action, in a Discrete space no other is allowed."""
         active, action = guard(obs)
         if not jnp.issubdtype(action.dtype, jnp.integer):

@@ -36,9 +36,7 @@ def apply(layers: Layers, x: Array) -> Array:
     return x @ weight + bias
 
 
-def descend(
-    loss: Callable[[Any], Array], params: Any, optimizer_state: Any, learning_rate: float
-) -> tuple[Any, Any]:
+def descend(loss: Callable[[Any], Array], params: Any, optimizer_state: Any, learning_rate: float) -> tuple[Any, Any]:
     """One step of Adam."""
     updates, optimizer_state = optax.adam(learning_rate).update(jax.grad(loss)(params), optimizer_state)
     return optax.apply_updates(params, updates), optimizer_state

@@ -67,9 +67,7 @@ class TdError(Mechanism):
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         return (state if self.num_states is None else table.row(state, obs)), carry
 
-    def observe(
-        self, state: State, transition: Transition, *, td_error: Array | None = None, **given: Any
-    ) -> State:
+    def observe(self, state: State, transition: Transition, *, td_error: Array | None = None, **given: Any) -> State:
         if self.num_states is None:
             return state
         target = self._surprise(self._given(td_error))

@@ -1,0 +1,111 @@
+"""The one table of parts: a part that is exported and not in it fails the suite."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+import adeu
+from tests import functions
+
+STATES, ACTIONS, SIZE = 5, 3, 4
+STATE, VECTOR = Discrete(STATES), Box(-np.inf, np.inf, (SIZE,))
+CHOICE, MOTION = Discrete(ACTIONS), Box(np.float32([-1.0, -3.0]), np.float32([2.0, 3.0]))
+
+
+class Case(NamedTuple):
+    """A part, the spaces it works in, and what an agent gives it."""
+
+    part: adeu.Part
+    observations: Any = VECTOR
+    actions: Any = CHOICE
+
+    @property
+    def explorer(self) -> adeu.Explorer:
+        """The part in the simplest explorer there is for it, bound to its spaces."""
+        f, g, D = adeu.Constant(0.5), adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
+        parts = {"f": f, "g": g, "D": D or adeu.Gaussian()}
+        kinds = {adeu.Mechanism: "f", adeu.Normalizer: "g", adeu.Distribution: "D", adeu.Guard: "guard"}
+        parts |= {name: self.part for kind, name in kinds.items() if isinstance(self.part, kind)}
+        explorer = self.part if isinstance(self.part, adeu.Explorer) else adeu.Explorer(**parts)
+        return explorer.bind(self.observations, self.actions)
+
+    def observation(self, key: jax.Array) -> jax.Array:
+        if self.observations is STATE:
+            return jax.random.randint(key, (), 0, STATES)
+        return jax.random.normal(key, (SIZE,))
+
+    def center(self, key: jax.Array) -> jax.Array:
+        return jax.random.normal(key, (ACTIONS,) if self.actions is CHOICE else MOTION.shape)
+
+    def given(self, key: jax.Array) -> dict[str, jax.Array]:
+        """Everything an agent can offer; a part takes what it needs."""
+        shape = (2, ACTIONS) if self.actions is CHOICE else (2,)
+        q_values = jax.random.normal(key, shape)
+        return {"step": jnp.asarray(7), "q_values": q_values, "host_uncertainty": jnp.asarray(0.3), "unused": 1.0}
+
+    def transition(self, key: jax.Array) -> adeu.Transition:
+        key_obs, key_next, key_action, key_cost = jax.random.split(key, 4)
+        if self.actions is CHOICE:
+            action = jax.random.randint(key_action, (), 0, ACTIONS)
+        else:
+            action = jax.random.uniform(key_action, MOTION.shape)
+        return adeu.Transition(
+            obs=self.observation(key_obs),
+            action=action,
+            reward=jnp.asarray(1.0),
+            next_obs=self.observation(key_next),
+            terminated=jnp.asarray(False),
+            truncated=jnp.asarray(False),
+            cost=jax.random.uniform(key_cost),
+        )
+
+
+COUNTS, COST = adeu.Counts(STATES, beta=0.9), adeu.ExpectedCost(num_states=STATES, num_actions=ACTIONS)
+PAPER = adeu.Explorer(
+    f=adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian()
+)
+
+CASES: dict[str, Case] = {
+    "Constant": Case(adeu.Constant(0.2)),
+    "Schedule": Case(adeu.Schedule(1.0, 0.1, steps=20)),
+    "Schedule-exponential": Case(adeu.Schedule(1.0, 0.1, steps=20, kind="exponential")),
+    "Counts": Case(COUNTS, STATE),
+    "Rnd": Case(adeu.Rnd(scale=1.0)),
+    "Rnd-adapt": Case(adeu.Rnd(adapt=0.1), actions=MOTION),
+    "EnsembleStd": Case(adeu.EnsembleStd(lam=2.0)),
+    "EnsembleStd-box": Case(adeu.EnsembleStd(), actions=MOTION),
+    "TdError": Case(adeu.TdError(STATES, sigma=0.5, rate=0.3), STATE),
+    "TdError-running": Case(adeu.TdError()),
+    "ExpectedCost": Case(COST, STATE),
+    "ExpectedCost-network": Case(adeu.ExpectedCost(hidden=(8,))),
+    "ExpectedCost-network-box": Case(adeu.ExpectedCost(hidden=(8,)), actions=MOTION),
+    "Sum": Case(adeu.Sum((COUNTS, adeu.EnsembleStd())), STATE),
+    "Product": Case(adeu.Product((adeu.Constant(2.0), adeu.Rnd(scale=1.0)))),
+    "Inverse": Case(adeu.Inverse(COST), STATE),
+    "Ratio": Case(adeu.Ratio(COUNTS, COST, lam=2.0), STATE),
+    "Ratio-conditioned": Case(adeu.Ratio(COUNTS, COST, lam="conditioned"), STATE),
+    "Rollouts": Case(adeu.Rollouts(COUNTS, rho=0.5, c=0.2), STATE),
+    "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
+    "FromFunction": Case(adeu.from_function(functions.first_entry)),
+    "FromHost": Case(adeu.from_host(functions.host_norm)),
+    "own": Case(functions.Distance(scale=0.5)),
+    "Sigmoid": Case(adeu.Sigmoid(c=0.2)),
+    "Saturating": Case(adeu.Saturating(c=0.2)),
+    "ShiftedSigmoid": Case(adeu.ShiftedSigmoid(shift=2.0)),
+    "Identity": Case(adeu.Identity()),
+    "Clip": Case(adeu.Clip(0.1, 0.4)),
+    "Gaussian": Case(adeu.Gaussian(), actions=MOTION),
+    "Gaussian-variance": Case(adeu.Gaussian(moment="variance"), actions=MOTION),
+    "Categorical": Case(adeu.Categorical(temperature=2.0)),
+    "Bernoulli": Case(adeu.Bernoulli()),
+    "Options": Case(adeu.Options(mu=2.0)),
+    "Options-carried": Case(adeu.Options(mu=1.5, carried=True, options=[[0, 1], [2]], weights=[1.0, 3.0])),
+    "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
+    "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
+    "Explorer": Case(PAPER, actions=MOTION),
+}

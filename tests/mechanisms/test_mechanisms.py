@@ -1,0 +1,183 @@
+"""What each f measures, on numbers worked out by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import adeu
+
+KEY = jax.random.key(0)
+
+
+def step(obs=0, action=0, cost=None):
+    return adeu.Transition(obs, action, 0.0, 0, False, False, cost)
+
+
+def measured(f, state=(), carry=(), obs=0, **given):
+    return float(f.measure(KEY, state, carry, obs, **given)[0])
+
+
+def test_schedules_go_from_start_to_end_and_stay():
+    linear = adeu.Schedule(1.0, 0.2, steps=10)
+    exponential = adeu.Schedule(1.0, 0.01, steps=10, kind="exponential")
+    assert [measured(linear, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.6, 0.2, 0.2])
+    assert [measured(exponential, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.1, 0.01, 0.01])
+
+
+def test_counts_count_the_current_visit():
+    f = adeu.Counts(num_states=3, beta=0.5)
+    state = f.init(KEY, 0)
+    expected = []
+    for visits in range(1, 5):
+        expected.append(1 / (0.5 * np.sqrt(visits)))
+        assert measured(f, state, obs=1) == pytest.approx(expected[-1])
+        state = f.observe(state, step(obs=1))
+    assert measured(f, state, obs=2) == pytest.approx(2.0)
+
+
+def test_a_state_outside_the_table_is_not_an_uncertainty():
+    f = adeu.Counts(num_states=3)
+    assert np.isnan(measured(f, f.init(KEY, 0), obs=3))
+    assert np.isnan(measured(f, f.init(KEY, 0), obs=-1))
+
+
+def test_ensemble_std_at_the_policys_action():
+    q_values = jnp.array([[1.0, 5.0, 0.0], [1.0, 9.0, 8.0]])
+    assert measured(adeu.EnsembleStd(lam=3.0), center=jnp.array([0, 1, 0]), q_values=q_values) == pytest.approx(6.0)
+    assert measured(adeu.EnsembleStd(), center=jnp.array([0, 1, 1]), q_values=q_values) == pytest.approx(3.0)
+    assert measured(adeu.EnsembleStd(), center=jnp.zeros(2), q_values=jnp.array([1.0, 4.0])) == pytest.approx(1.5)
+    with pytest.raises(ValueError, match=r"EnsembleStd: q_values takes shape \(critics,\) or \(critics, 3\)"):
+        measured(adeu.EnsembleStd(), center=jnp.zeros(3), q_values=jnp.zeros((2, 2)))
+
+
+def test_td_error_is_vdbe():
+    f = adeu.TdError(num_states=2, sigma=0.7, rate=0.25)
+    state, expected = f.init(KEY, 0), 1.0
+    for delta in (0.3, -2.0, 0.0):
+        state = f.observe(state, step(obs=1), td_error=delta)
+        boltzmann = np.exp(-abs(delta) / 0.7)
+        expected = 0.25 * (1 - boltzmann) / (1 + boltzmann) + 0.75 * expected
+    assert measured(f, state, obs=1) == pytest.approx(expected, rel=1e-5)
+    assert measured(f, state, obs=0) == 1.0
+    running = adeu.TdError(sigma=0.7, rate=1.0)
+    state = running.update(running.init(KEY, jnp.zeros(3)), None, td_error=jnp.array([1.0, -3.0]))
+    assert measured(running, state) == pytest.approx(np.tanh(2.0 / 1.4))
+
+
+def test_expected_cost_table_takes_the_worst_action():
+    f = adeu.ExpectedCost(num_states=2, num_actions=3, step_size=0.5)
+    state = f.init(KEY, 0)
+    for action, cost in ((0, 2.0), (2, 8.0), (2, 0.0)):
+        state = f.observe(state, step(obs=1, action=action, cost=cost))
+    assert measured(f, state, obs=1) == pytest.approx(2.0)
+    assert measured(f, state, obs=0) == 0.0
+
+
+@pytest.mark.parametrize("num_actions", [1, 2])
+def test_expected_cost_network_learns_where_it_is_dangerous(num_actions):
+    f = adeu.ExpectedCost(num_actions=num_actions, learning_rate=1e-2)
+    obs = jax.random.uniform(KEY, (256, 1), minval=-1.0)
+    action = jax.random.randint(KEY, (256,), 0, 2)
+    dangerous = (obs[:, 0] > 0) & ((action == 1) | (num_actions == 1))
+    batch = adeu.Transition(obs, action, None, obs, None, None, cost=10.0 * dangerous)
+    update = jax.jit(f.update)
+    state = f.init(KEY, obs[0])
+    for _ in range(300):
+        state = update(state, batch)
+    assert measured(f, state, obs=jnp.array([0.7])) > 8
+    assert measured(f, state, obs=jnp.array([-0.7])) < 1
+
+
+def test_safety_equations():
+    cost, uncertainty = adeu.Constant(4.0), adeu.Constant(2.0)
+    assert measured(adeu.Inverse(cost), ((),), ((),)) == pytest.approx(0.25)
+    assert measured(adeu.Inverse(adeu.Constant(0.0)), ((),), ((),)) == pytest.approx(10.0)
+    two = ((), ()), ((), ())
+    assert measured(adeu.Ratio(uncertainty, cost, lam=5.0), *two) == pytest.approx(0.1)
+    assert measured(adeu.Ratio(uncertainty, adeu.Constant(0.0)), *two) == pytest.approx(20.0)
+    conditioned = adeu.Ratio(uncertainty, cost, lam="conditioned")
+    for best, lam in ((3.0, 3.0), (0.5, 1.0), (-9.0, 1.0), (100.0, 1.0)):
+        q_values = jnp.array([[best - 1, best], [best - 5, best]])
+        assert measured(conditioned, *two, q_values=q_values) == pytest.approx(2.0 / (lam * 4.0))
+    assert measured(adeu.Sum((uncertainty, cost)), *two) == 6.0
+    assert measured(adeu.Product((uncertainty, cost)), *two) == 8.0
+
+
+def test_calibrated_is_one_on_average_whatever_the_magnitude():
+    values = 1e4 * np.random.default_rng(0).exponential(size=4000)
+    f = adeu.Calibrated(adeu.from_host(len), decay=0.99)
+    carry, calibrated = f.begin(KEY), []
+    measure = jax.jit(lambda carry, value: f.measure(KEY, ((),), carry, 0, host_uncertainty=value))
+    for value in values:
+        uncertainty, carry = measure(carry, value)
+        calibrated.append(float(uncertainty))
+    assert np.mean(calibrated) == pytest.approx(1.0, rel=0.05)
+    assert f.begin(KEY, carry).mean == carry.mean
+    assert measured(f, ((),), f.begin(KEY), host_uncertainty=0.0) == 0.0
+
+
+class TestRnd:
+    obs = jax.random.normal(jax.random.key(3), (64, 3)) * 5 + 2
+
+    def trained(self, f, updates):
+        update = jax.jit(f.update)
+        state = f.init(KEY, self.obs[0])
+        for _ in range(updates):
+            state = update(state, adeu.Transition(self.obs, None, None, self.obs, None, None))
+        return state
+
+    def test_what_was_seen_becomes_certain_and_what_was_not_does_not(self):
+        f = adeu.Rnd(scale=1.0, learning_rate=1e-3)
+        state = self.trained(f, 300)
+        seen = np.mean([measured(f, state, obs=o) for o in self.obs[:8]])
+        novel = np.mean([measured(f, state, obs=o) for o in 2 - 3 * (self.obs[:8] - 2)])
+        fresh = np.mean([measured(f, f.init(KEY, self.obs[0]), obs=o) for o in self.obs[:8]])
+        assert seen < fresh / 10
+        assert seen < novel / 10
+
+    def test_scale_is_squared(self):
+        state, one = adeu.Rnd(scale=3.0).init(KEY, self.obs[0]), adeu.Rnd(scale=1.0).init(KEY, self.obs[0])
+        ratio = measured(adeu.Rnd(scale=3.0), state, obs=self.obs[0]) / measured(
+            adeu.Rnd(scale=1.0), one, obs=self.obs[0]
+        )
+        assert ratio == pytest.approx(9.0, rel=1e-5)
+
+    def test_only_update_changes_the_normalisation_and_it_is_exact(self):
+        f = adeu.Rnd()
+        state = f.init(KEY, self.obs[0])
+        assert f.observe(state, step(obs=self.obs[0])) is state
+        for part in (self.obs[:10], self.obs[10:]):
+            state = f.update(state, adeu.Transition(part, None, None, part, None, None))
+        np.testing.assert_allclose(state.moments.mean, self.obs.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(state.moments.variance, self.obs.var(axis=0), rtol=1e-5)
+
+    def test_the_target_network_never_moves(self):
+        f = adeu.Rnd()
+        before, after = f.init(KEY, self.obs[0]), self.trained(f, 5)
+        assert jax.tree.all(jax.tree.map(np.array_equal, before.target, after.target))
+        assert not jax.tree.all(jax.tree.map(np.array_equal, before.predictor, after.predictor))
+
+    def test_adapt_brings_f_where_a_sigmoid_can_tell_states_apart(self):
+        for start in (1e-3, 1e4):
+            f = adeu.Rnd(scale=start, adapt=0.05)
+            state = self.trained(f, 600)
+            assert 0.1 < np.mean([measured(f, state, obs=o) for o in self.obs]) < 8
+        assert float(self.trained(adeu.Rnd(), 20).scale) == 187.5
+
+
+def test_a_missing_given_is_named():
+    with pytest.raises(TypeError, match="'q_values'"):
+        measured(adeu.EnsembleStd(), center=jnp.zeros(2))
+    with pytest.raises(TypeError, match="'step'"):
+        measured(adeu.Schedule(1.0, 0.1, steps=5))
+    with pytest.raises(TypeError, match="'td_error'"):
+        adeu.TdError(num_states=2).observe(jnp.ones(2), step())
+    with pytest.raises(TypeError, match="'td_error'"):
+        adeu.TdError().update(jnp.ones(()), None)
+    with pytest.raises(TypeError, match="no cost"):
+        adeu.ExpectedCost(num_states=2, num_actions=2).observe(jnp.zeros((2, 2)), step())
+    with pytest.raises(TypeError, match="'host_uncertainty'"):
+        measured(adeu.from_host(len))
+    with pytest.raises(TypeError, match="'q_values'"):
+        measured(adeu.Ratio(adeu.Constant(1.0), adeu.Constant(1.0), lam="conditioned"), ((), ()), ((), ()))

@@ -1,0 +1,159 @@
+"""Arguments that parts refuse: the message names the part, the argument, what it takes and what it got."""
+
+import re
+
+import gymnasium
+import numpy as np
+import pytest
+
+import adeu
+
+F = adeu.Constant(0.1)
+CARTPOLE, PENDULUM = gymnasium.make("CartPole-v1"), gymnasium.make("Pendulum-v1")
+LAKE = gymnasium.make("FrozenLake-v1")
+
+CONSTRUCTIONS = [
+    (lambda: adeu.Constant(-0.1), "Constant: c takes a finite number >= 0, got -0.1"),
+    (lambda: adeu.Constant(float("nan")), "Constant: c takes a finite number >= 0, got nan"),
+    (lambda: adeu.Constant("0.1"), "Constant: c takes a finite number >= 0, got '0.1'"),
+    (lambda: adeu.Constant(True), "Constant: c takes a finite number >= 0, got True"),
+    (lambda: adeu.Schedule(1.0, 0.0, 10, kind="exponential"), "Schedule: end takes a finite number > 0, got 0.0"),
+    (lambda: adeu.Schedule(1.0, 0.1, 0), "Schedule: steps takes a whole number >= 1, got 0"),
+    (
+        lambda: adeu.Schedule(1.0, 0.1, 9, kind="cosine"),
+        "Schedule: kind takes 'linear' or 'exponential', got 'cosine'",
+    ),
+    (lambda: adeu.Counts(0), "Counts: num_states takes a whole number >= 1, got 0"),
+    (lambda: adeu.Counts(3, beta=0), "Counts: beta takes a finite number > 0, got 0"),
+    (lambda: adeu.Rnd(scale=0), "Rnd: scale takes a finite number > 0, got 0"),
+    (
+        lambda: adeu.Rnd(hidden=(64, 0)),
+        "Rnd: hidden takes the sizes of the hidden layers, such as (64, 64), got (64, 0)",
+    ),
+    (lambda: adeu.Rnd(hidden=64), "Rnd: hidden takes the sizes"),
+    (lambda: adeu.Rnd(adapt=0.9), "Rnd: adapt takes a finite number >= 0 and <= 0.5, got 0.9"),
+    (lambda: adeu.EnsembleStd(lam=0), "EnsembleStd: lam takes a finite number > 0, got 0"),
+    (lambda: adeu.TdError(rate=2), "TdError: rate takes a finite number > 0 and <= 1, got 2"),
+    (lambda: adeu.ExpectedCost(step_size=0), "ExpectedCost: step_size takes a finite number > 0 and <= 1, got 0"),
+    (lambda: adeu.Rollouts(F, rho=1.5, c=0.2), "Rollouts: rho takes a finite number >= 0 and <= 1, got 1.5"),
+    (lambda: adeu.Rollouts(F, rho=-0.1, c=0.2), "Rollouts: rho takes a finite number >= 0 and <= 1, got -0.1"),
+    (lambda: adeu.Rollouts(0.3, rho=0.1, c=0.2), "Rollouts: f takes a Mechanism, got 0.3"),
+    (lambda: adeu.Calibrated(F, decay=1.0), "Calibrated: decay takes a finite number"),
+    (lambda: adeu.Ratio(F, F, lam="big"), "Ratio: lam takes a number > 0 or 'conditioned', got 'big'"),
+    (lambda: adeu.Ratio(F, F, floor=0), "Ratio: floor takes a finite number > 0, got 0"),
+    (lambda: adeu.Inverse(F, floor=0), "Inverse: floor takes a finite number > 0, got 0"),
+    (lambda: adeu.Sum(()), "Sum: terms takes one or more Mechanisms, got ()"),
+    (lambda: adeu.Product((F, 2)), "Product: factors takes one or more Mechanisms"),
+    (lambda: adeu.from_function(3), "FromFunction: function takes a function, got 3"),
+    (lambda: adeu.from_host(len, name="two words"), "FromHost: name takes a Python identifier, got 'two words'"),
+    (lambda: adeu.Sigmoid(c=0), "Sigmoid: c takes a finite number > 0, got 0"),
+    (lambda: adeu.Saturating(c=-1), "Saturating: c takes a finite number > 0, got -1"),
+    (lambda: adeu.Clip(0.5, 0.5), "Clip: high takes a finite number > 0.5, got 0.5"),
+    (
+        lambda: adeu.Gaussian(low=1.0, high=1.0),
+        "Gaussian: the range (low, high) takes finite numbers with low < high, got (1.0, 1.0)",
+    ),
+    (lambda: adeu.Gaussian(low=1.0), "Gaussian: the range (low, high) takes both or neither, got (1.0, None)"),
+    (lambda: adeu.Gaussian(moment="sd"), "Gaussian: moment takes 'std' or 'variance', got 'sd'"),
+    (lambda: adeu.Categorical(temperature=0), "Categorical: temperature takes a finite number > 0, got 0"),
+    (lambda: adeu.Options(mu=1.0), "Options: mu takes a finite number > 1, got 1.0"),
+    (lambda: adeu.Options(carried=1), "Options: carried takes a bool, got 1"),
+    (
+        lambda: adeu.Options(options=[[]]),
+        "Options: options takes sequences of actions, such as [[0, 0], [1]], got ((),)",
+    ),
+    (
+        lambda: adeu.Options(options=[[0]], weights=[1, 2]),
+        "Options: weights takes 1 numbers >= 0, not all 0, got (1, 2)",
+    ),
+    (lambda: adeu.KnownUnsafe([1, 1], [0, 0]), "KnownUnsafe: states takes distinct whole numbers >= 0"),
+    (lambda: adeu.KnownUnsafe([1], [0, 0]), "KnownUnsafe: actions takes one action for each of the 1 states"),
+    (
+        lambda: adeu.Explorer(len, adeu.Identity(), adeu.Bernoulli()),
+        "Explorer: f takes a Mechanism (a function becomes one",
+    ),
+    (lambda: adeu.Explorer(F, F, adeu.Bernoulli()), "Explorer: g takes a Normalizer, got Constant(c=0.1)"),
+    (lambda: adeu.Explorer(F, adeu.Identity(), None), "Explorer: D takes a Distribution, got None"),
+]
+
+
+@pytest.mark.parametrize(("construct", "message"), CONSTRUCTIONS, ids=[message for _, message in CONSTRUCTIONS])
+def test_construction(construct, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        construct()
+
+
+def explorer(f=F, D=None, **others):
+    return adeu.Explorer(f, adeu.Clip(), D or adeu.Bernoulli(), **others)
+
+
+BINDINGS = [
+    (CARTPOLE, explorer(D=adeu.Gaussian()), "Gaussian: action space takes a Box"),
+    (PENDULUM, explorer(), "Bernoulli: action space takes a Discrete (Gaussian takes a Box), got Box(-2.0, 2.0"),
+    (PENDULUM, explorer(D=adeu.Categorical()), "Categorical: action space takes a Discrete"),
+    (PENDULUM, explorer(D=adeu.Options()), "Options: action space takes a Discrete"),
+    (
+        PENDULUM,
+        explorer(D=adeu.Gaussian(-3.0, 3.0)),
+        "Gaussian: the range (low, high) takes a range inside the action space",
+    ),
+    (
+        PENDULUM,
+        explorer(D=adeu.Gaussian([-1, -1], [1, 1])),
+        "Gaussian: the range (low, high) takes a range inside",
+    ),
+    (CARTPOLE, explorer(D=adeu.Options(options=[[2]])), "Options: options takes actions below 2 in Discrete(2)"),
+    (CARTPOLE, explorer(D=adeu.Options(weights=[1, 2, 3])), "Options: weights takes 2 numbers in Discrete(2)"),
+    (LAKE, explorer(adeu.Counts(15)), "Counts: num_states takes the observation space's 16, got 15"),
+    (
+        LAKE,
+        explorer(adeu.Rollouts(adeu.TdError(15), 0.1, 0.1)),
+        "TdError: num_states takes the observation space's 16",
+    ),
+    (LAKE, explorer(adeu.ExpectedCost(16, 5)), "ExpectedCost: num_actions takes the action space's 4, got 5"),
+    (CARTPOLE, explorer(adeu.Counts(15)), "Counts: obs takes a state's number"),
+    (LAKE, explorer(adeu.Rnd()), "Rnd: obs takes a flat vector; Behavior(..., encoder=...) makes one"),
+    (LAKE, explorer(guard=adeu.KnownUnsafe([16], [0])), "KnownUnsafe: states takes states below 16, got 16"),
+    (LAKE, explorer(guard=adeu.KnownUnsafe([1], [4])), "KnownUnsafe: actions takes actions of Discrete(4), got 4"),
+    (CARTPOLE, explorer(guard=adeu.KnownUnsafe([1], [1])), "KnownUnsafe: observation space takes a Discrete"),
+]
+
+
+@pytest.mark.parametrize(("env", "explorer", "message"), BINDINGS, ids=[message for *_, message in BINDINGS])
+def test_binding(env, explorer, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        adeu.Behavior(explorer, env)
+
+
+def test_an_unbounded_or_integer_box_is_refused():
+    class Spaces:
+        observation_space = gymnasium.spaces.Discrete(3)
+        action_space = gymnasium.spaces.Box(-np.inf, np.inf, (1,))
+
+    with pytest.raises(ValueError, match="a bounded Box, or a range: Gaussian"):
+        adeu.Behavior(explorer(D=adeu.Gaussian()), Spaces())
+    assert adeu.Behavior(explorer(D=adeu.Gaussian(-1.0, 1.0)), Spaces()).act(0, [5.0]).action == [1.0]
+    Spaces.action_space = gymnasium.spaces.Box(0, 9, (1,), np.int64)
+    with pytest.raises(ValueError, match="a Box of real numbers"):
+        adeu.Behavior(explorer(D=adeu.Gaussian()), Spaces())
+    Spaces.action_space = gymnasium.spaces.MultiDiscrete([2, 2])
+    with pytest.raises(ValueError, match="an action space that is Box or Discrete"):
+        adeu.Behavior(explorer(), Spaces())
+    with pytest.raises(ValueError, match="Behavior: env takes an environment with an observation_space, got 3"):
+        adeu.Behavior(explorer(), 3)
+
+
+def test_a_field_that_cannot_be_hashed_is_named():
+    import dataclasses
+
+    @dataclasses.dataclass(frozen=True)
+    class Listing(adeu.Mechanism):
+        items: list
+
+    with pytest.raises(TypeError, match=r"a part's fields are hashable.*list"):
+        explorer(Listing([1, 2]))
+
+
+def test_a_gaussian_without_range_says_so():
+    with pytest.raises(ValueError, match="Gaussian: no range yet"):
+        adeu.Gaussian().sample(None, np.zeros(1), 0.1, ())

@@ -1,0 +1,657 @@
+"""The stateful face, on real Gymnasium environments."""
+
+import dataclasses
+import re
+import warnings
+from typing import ClassVar
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode
+
+import adeu
+from tests.loops import play, same, stack
+
+RND = adeu.Rnd(scale=1.0, hidden=(16,), features=8)
+DISCRETE = [adeu.Categorical(), adeu.Bernoulli(), adeu.Options()]
+
+
+def lean(obs):
+    """Preferences for CartPole: push towards the side it falls to."""
+    return np.stack([-obs[..., 2], obs[..., 2]], axis=-1)
+
+
+def rest(obs):
+    return np.zeros((*obs.shape[:-1], 1))
+
+
+def explorer(D=None, f=RND, g=None):
+    return adeu.Explorer(f=f, g=g or adeu.Sigmoid(c=0.2), D=D or adeu.Bernoulli())
+
+
+def leaves(tree):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+
+
+class TestFaces:
+    """DESIGN's faces run as written, alone and in a vector of 8."""
+
+    def check(self, D, name, num_envs, policy):
+        paper = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=D)
+        env = gymnasium.make_vec(name, num_envs, vectorization_mode="sync") if num_envs else gymnasium.make(name)
+        behavior = adeu.Behavior(paper, env, seed=0)
+        decisions = play(behavior, env, 120, policy)
+        lead = (120, num_envs) if num_envs else (120,)
+        assert decisions.explored.shape == decisions.spread.shape == decisions.uncertainty.shape == lead
+        assert decisions.explored.any()
+        space = env.single_action_space if num_envs else env.action_space
+        for action in decisions.action.reshape(-1, *space.shape):
+            assert space.contains(action)
+        assert behavior.history.shape == lead
+        assert ((decisions.spread >= 0.1) & (decisions.spread <= 0.2)).all()
+
+    @pytest.mark.parametrize("num_envs", [None, 8])
+    def test_gaussian_on_pendulum(self, num_envs):
+        self.check(adeu.Gaussian(), "Pendulum-v1", num_envs, rest)
+
+    @pytest.mark.parametrize("num_envs", [None, 8])
+    @pytest.mark.parametrize("D", DISCRETE, ids=repr)
+    def test_discrete_on_cartpole(self, D, num_envs):
+        self.check(D, "CartPole-v1", num_envs, lean)
+
+
+class TestCompilation:
+    traces = 0
+
+    def test_equal_explorers_share_one_compilation(self):
+        @dataclasses.dataclass(frozen=True)
+        class Traced(adeu.Mechanism):
+            c: float
+
+            def measure(self, key, state, carry, obs, **given):
+                TestCompilation.traces += 1
+                return jnp.asarray(self.c), carry
+
+        env = gymnasium.make("CartPole-v1")
+        for number, (c, traces) in enumerate([(0.1, 1), (0.1, 1), (0.2, 2)]):
+            behavior = adeu.Behavior(explorer(f=Traced(c)), env, seed=number)
+            play(behavior, env, 30, lean)
+            assert TestCompilation.traces == traces
+
+
+class TestVectors:
+    def test_permuting_the_environments_permutes_the_decisions(self):
+        env = gymnasium.make_vec("CartPole-v1", 6)
+        order = np.array([3, 5, 0, 1, 4, 2])
+        random = np.random.default_rng(0)
+        for D in DISCRETE:
+            plain, permuted = (
+                adeu.Behavior(explorer(D, f=adeu.Rollouts(adeu.Constant(0.9), 0.5, 0.1), g=adeu.Identity()), env)
+                for _ in range(2)
+            )
+            permuted.carry = jax.tree.map(lambda x: x[order], permuted.carry)
+            for _ in range(20):
+                obs, center = random.normal(size=(6, 4)), random.normal(size=(6, 2))
+                expected = plain.act(obs, center)
+                assert same(permuted.act(obs[order], center[order]), [value[order] for value in expected])
+
+    @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+    @pytest.mark.parametrize("D", DISCRETE, ids=repr)
+    def test_each_environment_follows_the_stream_it_would_have_had_alone(self, mode, D):
+        """Frozen f; the environments' episodes end at different times, and dummy steps do not count."""
+        vector = gymnasium.make_vec(
+            "CartPole-v1", 3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}
+        )
+        frozen = explorer(D, f=adeu.Rollouts(adeu.Constant(0.6), rho=0.5, c=0.1), g=adeu.Identity())
+        together = adeu.Behavior(frozen, vector, seed=3)
+        streams, steps = together.carry, [[], [], []]
+        obs, _ = vector.reset(seed=0)
+        ended = np.zeros(3, bool)
+        for _ in range(80):
+            center = lean(obs)
+            decision = together.act(obs, center)
+            next_obs, reward, terminated, truncated, info = vector.step(decision.action)
+            transition = adeu.Transition(obs, decision.action, reward, next_obs, terminated, truncated)
+            together.observe(transition, info)
+            for i in range(3):
+                if not (mode == AutoresetMode.NEXT_STEP and ended[i]):
+                    row = [value[i] for value in (obs, center, *transition[1:6])]
+                    steps[i].append((row, [value[i] for value in decision]))
+            ended = terminated | truncated
+            obs = next_obs
+        assert sum(map(len, steps)) == together.step < 3 * 80 + (mode == AutoresetMode.SAME_STEP)
+        alone = adeu.Behavior(frozen, gymnasium.make("CartPole-v1"))
+        for i in range(3):
+            alone.carry = jax.tree.map(lambda x, i=i: x[i : i + 1], streams)
+            for (obs, center, *rest), expected in steps[i]:
+                assert same(alone.act(obs, center), expected)
+                alone.observe(adeu.Transition(obs, *rest))
+
+    def test_the_dummy_step_is_seen_by_nobody(self):
+        env = gymnasium.make_vec("FrozenLake-v1", 4, vectorization_mode="sync", is_slippery=False)
+        assert env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+        behavior = adeu.Behavior(explorer(f=adeu.Counts(16)), env)
+        obs, _ = env.reset(seed=0)
+        visits, ended = np.zeros(16, int), np.zeros(4, bool)
+        for _ in range(60):
+            decision = behavior.act(obs, np.zeros((4, 4)))
+            assert not decision.explored[ended].any()
+            next_obs, reward, terminated, truncated, info = env.step(decision.action)
+            behavior.observe(adeu.Transition(obs, decision.action, reward, next_obs, terminated, truncated), info)
+            np.add.at(visits, obs[~ended], 1)
+            assert np.isnan(behavior.history[-1]).tolist() == ended.tolist()
+            ended, obs = terminated | truncated, next_obs
+        assert behavior.step == visits.sum() < 240
+        np.testing.assert_array_equal(behavior.state, visits)
+
+    def test_same_step_hands_the_real_last_observation_and_its_cost_to_f(self):
+        class Count(gymnasium.Env):
+            """Observes how many steps the episode has; it ends after two or three of them."""
+
+            observation_space = gymnasium.spaces.Dict(steps=gymnasium.spaces.Box(0, 9, (1,)))
+            action_space = gymnasium.spaces.Discrete(2)
+
+            def __init__(self, length):
+                self.length = length
+
+            def reset(self, *, seed=None, options=None):
+                super().reset(seed=seed)
+                self.steps = 0
+                return {"steps": np.zeros(1, np.float32)}, {}
+
+            def step(self, action):
+                self.steps += 1
+                obs = {"steps": np.full(1, self.steps, np.float32)}
+                return obs, 0.0, self.steps == self.length, False, {"cost": 10.0 * self.steps}
+
+        @dataclasses.dataclass(frozen=True)
+        class Record(adeu.Mechanism):
+            """Keeps each environment's last (next_obs, cost)."""
+
+            def init(self, key, obs):
+                return jnp.zeros((10, 2))
+
+            def measure(self, key, state, carry, obs, **given):
+                return 0.0, carry
+
+            def observe(self, state, transition, **given):
+                last = transition.next_obs["steps"][0]
+                return state.at[last.astype(int)].set(jnp.stack([last, transition.cost]))
+
+        env = gymnasium.vector.SyncVectorEnv(
+            [lambda: Count(2), lambda: Count(3)], autoreset_mode=AutoresetMode.SAME_STEP
+        )
+        behavior = adeu.Behavior(explorer(f=Record()), env)
+        play(behavior, env, 7, lambda obs: np.zeros((2, 2)))
+        expected = np.zeros((10, 2))
+        expected[1:4] = [[1, 10], [2, 20], [3, 30]]
+        np.testing.assert_array_equal(behavior.state, expected)
+        assert behavior.step == 14
+
+    def test_a_discrete_space_may_start_anywhere(self):
+        class Spaces:
+            observation_space = gymnasium.spaces.Discrete(3, start=5)
+            action_space = gymnasium.spaces.Discrete(2, start=-1)
+
+        behavior = adeu.Behavior(explorer(f=adeu.Counts(3)), Spaces())
+        with behavior.evaluation():
+            assert behavior.act(7, [1.0, 0.0]).action == -1
+        behavior.observe(adeu.Transition(7, -1, 0.0, 5, False, False))
+        np.testing.assert_array_equal(behavior.state, [0, 0, 1])
+        with pytest.raises(ValueError, match=re.escape("observation takes states of Discrete(3, start=5), got 8")):
+            behavior.act(8, [1.0, 0.0])
+
+
+class TestEpisodes:
+    def test_observe_begins_the_next_episode_where_one_ended(self):
+        env = gymnasium.make("CartPole-v1")
+        f = adeu.Rollouts(adeu.Constant(0.0), rho=0.5, c=1.0)
+        behavior = adeu.Behavior(explorer(f=f, g=adeu.Identity()), env, seed=1)
+        obs, coins = np.zeros(4), []
+        for t in range(300):
+            coins.append(float(behavior.act(obs, [0.0, 1.0]).uncertainty))
+            behavior.observe(adeu.Transition(obs, 1, 1.0, obs, t % 3 == 2, t % 30 == 29))
+        episodes = np.reshape(coins, (100, 3))
+        assert (episodes == episodes[:, :1]).all()
+        assert 30 < episodes[:, 0].sum() < 70
+
+    def test_begin_by_hand(self):
+        env = gymnasium.make_vec("CartPole-v1", 2)
+        options = explorer(adeu.Options(mu=1.01), f=adeu.Constant(1.0), g=adeu.Identity())
+        behavior = adeu.Behavior(options, env)
+        behavior.act(np.zeros((2, 4)), np.zeros((2, 2)))
+        assert (np.asarray(behavior.carry.carry.D.steps_left) > 0).all()
+        behavior.begin([True, False])
+        assert (np.asarray(behavior.carry.carry.D.steps_left) > 0).tolist() == [False, True]
+        behavior.begin()
+        assert (np.asarray(behavior.carry.carry.D.steps_left) > 0).tolist() == [False, False]
+
+    def test_schedules_see_the_steps(self):
+        env = gymnasium.make("CartPole-v1")
+        behavior = adeu.Behavior(explorer(f=adeu.Schedule(1.0, 0.0, 50), g=adeu.Identity()), env)
+        decisions = play(behavior, env, 60, lean)
+        np.testing.assert_allclose(decisions.spread, np.maximum(1 - np.arange(60) / 50, 0), atol=1e-6)
+
+    def test_explored_of_the_step_before_is_given(self):
+        @dataclasses.dataclass(frozen=True)
+        class Echo(adeu.Mechanism):
+            def measure(self, key, state, carry, obs, *, explored, **given):
+                return jnp.where(explored, 0.9, 0.1), carry
+
+        env = gymnasium.make("CartPole-v1")
+        behavior = adeu.Behavior(explorer(f=Echo(), g=adeu.Identity()), env)
+        decisions = play(behavior, env, 60, lean)
+        assert decisions.explored.any()
+        before = np.append(False, decisions.explored[:-1])
+        first = decisions.uncertainty[1:] != np.where(before[1:], np.float32(0.9), np.float32(0.1))
+        assert first.sum() <= 6  # only where an episode began
+
+
+class TestGuards:
+    def test_the_mentor_decides_alone_where_it_speaks(self):
+        env = gymnasium.make("FrozenLake-v1")
+        guard = adeu.KnownUnsafe(states=[4, 9], actions=[3, 0])
+        for D in DISCRETE:
+            guarded = adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), D, guard)
+            behavior = adeu.Behavior(guarded, env)
+            for state, action in [(4, 3), (9, 0)] * 20:
+                behavior.act(0, [0.0, 1.0, 0.0, 0.0])  # may begin an option, which may not go on here
+                decision = behavior.act(state, [0.0, 1.0, 0.0, 0.0])
+                assert decision.action == action
+                assert decision.spread == 0
+                assert not decision.explored
+            elsewhere = [behavior.act(1, [0.0, 1.0, 0.0, 0.0]) for _ in range(50)]
+            assert any(decision.explored for decision in elsewhere)
+            with behavior.evaluation():
+                assert behavior.act(4, [0.0, 1.0, 0.0, 0.0]).action == 3
+
+    def test_in_a_box_the_center_is_the_mentors(self):
+        class Spaces:
+            observation_space = gymnasium.spaces.Discrete(3)
+            action_space = gymnasium.spaces.Box(-1, 1, (2,))
+
+        guard = adeu.KnownUnsafe(states=[1], actions=[[0.25, -0.5]])
+        behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), adeu.Gaussian(), guard), Spaces())
+        assert behavior.act(1, [0.0, 0.0]).action.tolist() == [0.25, -0.5]
+        assert behavior.act(2, [0.0, 0.0]).action.tolist() != [0.0, 0.0]
+
+
+class TestEvaluation:
+    def test_it_neither_explores_nor_changes_anything(self):
+        env = gymnasium.make("CartPole-v1")
+        f = adeu.Sum((adeu.Calibrated(RND), adeu.TdError()))
+        behavior = adeu.Behavior(explorer(adeu.Options(), f=f), env)
+        play(behavior, env, 40, lean, learn=False)
+        before = leaves(behavior._tree())
+        with behavior.evaluation():
+            decisions = play(behavior, env, 40, lean)
+        assert not decisions.explored.any()
+        assert not decisions.spread.any()
+        assert (decisions.uncertainty > 0).all()
+        assert same(before, leaves(behavior._tree()))
+        behavior.act(np.zeros(4), [0.0, 1.0])
+        assert not same(before, leaves(behavior._tree()))
+
+    def test_a_box_returns_the_mean(self):
+        env = gymnasium.make("Pendulum-v1")
+        behavior = adeu.Behavior(explorer(adeu.Gaussian()), env)
+        with behavior.evaluation():
+            assert behavior.act(np.zeros(3), [0.7]).action == np.float32(0.7)
+
+
+class TestLearning:
+    def test_update_and_observe_leave_the_carry_alone(self):
+        env = gymnasium.make("FrozenLake-v1")
+        f = adeu.Sum((adeu.Counts(16), adeu.Rollouts(adeu.TdError(), 0.5, 0.1)))
+        behavior = adeu.Behavior(explorer(f=f), env)
+        before = leaves(behavior.carry)
+        step = adeu.Transition(3, 1, 0.5, 4, False, False)
+        behavior.observe(step)
+        behavior.update(stack([step, step]), td_error=np.ones(2))
+        assert same(before, leaves(behavior.carry))
+        assert behavior.state[0][3] == 1
+        assert behavior.state[1][0] < 1
+
+    def test_arrays_may_be_reused_as_soon_as_a_call_returns(self):
+        env = gymnasium.make_vec("CartPole-v1", 256)
+        behaviors = [adeu.Behavior(explorer(f=adeu.Rnd(hidden=(512, 512))), env) for _ in range(2)]
+        batches = [np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32) for _ in range(2)]
+        flags, numbers = np.zeros(256, bool), np.zeros(256)
+        for reused, (behavior, obs) in enumerate(zip(behaviors, batches, strict=True)):
+            for _ in range(3):
+                batch = adeu.Transition(obs.copy(), np.zeros(256, int), numbers, obs.copy(), flags, flags)
+                behavior.update(batch)
+                if reused:
+                    batch.obs[:] = 1e9
+        assert same(*(leaves(behavior.state) for behavior in behaviors))
+
+    def test_mappings_torch_tensors_and_jax_arrays_are_taken_as_they_are(self):
+        env = gymnasium.make_vec("Pendulum-v1", 2)
+        random = np.random.default_rng(0)
+        obs, center = random.normal(size=(2, 3)).astype(np.float32), np.float32([[0.3], [-0.2]])
+        flags, reward = np.zeros(2, bool), np.ones(2)
+        results = []
+        for convert in (np.asarray, jnp.asarray, lambda x: torch.tensor(x).requires_grad_(x.dtype == np.float32)):
+            behavior = adeu.Behavior(explorer(adeu.Gaussian(), f=adeu.Sum((RND, adeu.EnsembleStd()))), env)
+            q_values = convert(np.float32([[1.0, 2.0], [3.0, 5.0]]))
+            decision = behavior.act(convert(obs), convert(center), q_values=q_values)
+            assert all(type(value) is np.ndarray for value in decision)
+            step = adeu.Transition(obs, decision.action, reward, obs, flags, flags)._asdict()
+            step = {name: convert(value) for name, value in step.items() if name != "cost"}
+            behavior.observe(step)
+            behavior.update(step)
+            results.append((*decision, *leaves(behavior.state)))
+        assert same(results[0], results[1])
+        assert same(results[0], results[2])
+
+    def test_a_host_mechanism_measures_and_learns_outside(self):
+        seen, learned = [], []
+
+        def compute(obs):
+            seen.append(obs.shape)
+            return torch.as_tensor(np.abs(obs).sum(axis=1))
+
+        env = gymnasium.make_vec("CartPole-v1", 2)
+        host = adeu.from_host(compute, learned.append)
+        behavior = adeu.Behavior(explorer(f=adeu.Rollouts(host, 0.0, 0.0), g=adeu.Identity()), env)
+        obs = np.float32([[1, 2, 0, 0], [0, 0, 0, 0.5]])
+        assert behavior.act(obs, np.zeros((2, 2))).uncertainty.tolist() == [3.0, 0.5]
+        step = adeu.Transition(obs, np.zeros(2, int), np.zeros(2), obs, np.zeros(2, bool), np.zeros(2, bool))
+        behavior.update(step)
+        assert learned[0].obs.shape == (2, 4)
+        alone = adeu.Behavior(explorer(f=host), gymnasium.make("CartPole-v1"))
+        assert alone.act(obs[0], np.zeros(2)).uncertainty == 3.0
+        assert seen == [(2, 4), (1, 4)]
+        with pytest.raises(ValueError, match="name of its own"):
+            adeu.Behavior(explorer(f=adeu.Sum((host, host))), env)
+        wrong = adeu.from_host(lambda obs: np.zeros((2, 1)))
+        with pytest.raises(
+            ValueError, match=re.escape("the output of host_uncertainty takes shape (2,), got (2, 1)")
+        ):
+            adeu.Behavior(explorer(f=wrong), env).act(obs, np.zeros((2, 2)))
+
+
+class TestEncoders:
+    class Camera:
+        observation_space = gymnasium.spaces.Dict(
+            image=gymnasium.spaces.Box(0, 255, (8, 8, 3), np.uint8), speed=gymnasium.spaces.Box(-1, 1, (2,))
+        )
+        action_space = gymnasium.spaces.Discrete(2)
+
+    obs: ClassVar = {"image": np.full((8, 8, 3), 7, np.uint8), "speed": np.float32([0.5, 0.25])}
+
+    @staticmethod
+    def encode(obs):
+        brightness = obs["image"].mean(axis=(1, 2, 3))
+        return np.concatenate([brightness[:, None], obs["speed"]], axis=1)
+
+    def test_dicts_and_images_reach_f_through_an_encoder(self):
+        behavior = adeu.Behavior(explorer(), self.Camera(), encoder=self.encode)
+        assert behavior.act(self.obs, [0.0, 1.0]).uncertainty > 0
+        step = adeu.Transition(self.obs, 1, 0.0, self.obs, False, False)
+        behavior.observe(step)
+        batch = {name: np.stack([value] * 4) for name, value in self.obs.items()}
+        flags = np.zeros(4, bool)
+        behavior.update(adeu.Transition(batch, np.ones(4, int), np.zeros(4), batch, flags, flags))
+        np.testing.assert_allclose(behavior.state.moments.mean, [7, 0.5, 0.25])
+
+    def test_an_encoder_may_number_the_states(self):
+        behavior = adeu.Behavior(
+            explorer(f=adeu.Counts(3)), gymnasium.make("CartPole-v1"), encoder=lambda obs: np.int64(obs[:, 0])
+        )
+        behavior.observe(adeu.Transition([2.5, 0, 0, 0], 1, 0.0, [1.0, 0, 0, 0], False, False))
+        assert behavior.state.tolist() == [0, 0, 1]
+        with pytest.raises(ValueError, match=r"Counts.* returned nan in environment 0 \(observation \[3\.5"):
+            behavior.act([3.5, 0, 0, 0], [0.0, 0.0])
+
+    def test_without_one_the_mechanism_refuses_by_name(self):
+        with pytest.raises(ValueError, match=re.escape("Rnd: obs takes a flat vector; Behavior(..., encoder=...)")):
+            adeu.Behavior(explorer(), self.Camera())
+        image = self.Camera()
+        image.observation_space = self.Camera.observation_space["image"]
+        with pytest.raises(ValueError, match=re.escape("got 'shape (8, 8, 3)'")):
+            adeu.Behavior(explorer(f=adeu.ExpectedCost()), image)
+        behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5)), self.Camera())
+        assert behavior.act(self.obs, [0.0, 1.0]).uncertainty == 0.5
+
+    def test_bad_observations_inside_a_dict_are_named(self):
+        behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5)), self.Camera())
+        with pytest.raises(
+            ValueError, match=re.escape("observation['speed'] takes finite numbers, got nan at index [1]")
+        ):
+            behavior.act(self.obs | {"speed": [0.0, np.nan]}, [0.0, 1.0])
+        with pytest.raises(ValueError, match="takes a dict with the keys"):
+            behavior.act({"image": self.obs["image"]}, [0.0, 1.0])
+
+
+class TestWarnings:
+    def run(self, explorer, acts, updates=0):
+        env = gymnasium.make("CartPole-v1")
+        behavior = adeu.Behavior(explorer, env)
+        obs = np.zeros((2, 4))
+        batch = adeu.Transition(obs, [0, 1], [0.0, 0.0], obs, [False] * 2, [False] * 2)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(updates):
+                behavior.update(batch, td_error=np.zeros(2))
+            for _ in range(acts):
+                behavior.act(obs[0], [0.0, 1.0])
+        assert all(warning.filename == __file__ for warning in caught)
+        return [str(warning.message) for warning in caught], behavior
+
+    def test_a_learned_f_that_is_never_updated_is_reported_once(self):
+        caught, _ = self.run(explorer(f=adeu.Rollouts(adeu.TdError(), 0.1, 0.1)), 2500)
+        assert len(caught) == 1
+        assert "update(), which was not called in 1000 steps" in caught[0]
+        assert self.run(explorer(f=adeu.TdError()), 2500, updates=1)[0] == []
+        assert self.run(explorer(f=adeu.Constant(0.5)), 2500)[0] == []
+
+    def test_a_saturated_g_is_reported_once(self):
+        caught, behavior = self.run(explorer(f=adeu.Constant(1e4)), 2500)
+        assert len(caught) == 1
+        assert "Sigmoid(c=0.2) gave its largest spread in 100% of the last 1000" in caught[0]
+        assert behavior.saturation == 1.0
+        caught, behavior = self.run(explorer(f=adeu.Calibrated(adeu.Constant(1e4))), 2500)
+        assert caught == []
+        assert behavior.saturation == 0.0
+        assert self.run(explorer(f=adeu.Constant(1e4), g=adeu.Identity()), 2500)[1].saturation == 0.0
+
+
+class TestHistory:
+    def test_it_holds_the_last_thousand_spreads_in_order(self):
+        env = gymnasium.make("CartPole-v1")
+        behavior = adeu.Behavior(explorer(f=adeu.Schedule(1.0, 0.0, 2000), g=adeu.Identity()), env)
+        assert behavior.history.shape == (0,)
+        spreads = play(behavior, env, 1300, lean).spread
+        np.testing.assert_array_equal(behavior.history, spreads[-1000:])
+
+
+class TestSaving:
+    @pytest.mark.parametrize("D", DISCRETE, ids=repr)
+    def test_it_goes_on_bit_for_bit(self, D, tmp_path):
+        env = gymnasium.make_vec("CartPole-v1", 3)
+        f = adeu.Rollouts(adeu.Calibrated(adeu.Sum((RND, adeu.Schedule(1.0, 0.1, 50)))), 0.5, 0.5)
+        first, second = (adeu.Behavior(explorer(D, f=f), env, seed=seed) for seed in (0, 1))
+        play(first, env, 30, lean, seed=0)
+        batch = stack([adeu.Transition(np.ones(4), 1, 0.0, np.ones(4), False, False)] * 4)
+        first.update(batch)
+        first.save(tmp_path / "behavior")
+        second.load(tmp_path / "behavior")
+        assert [p.name for p in tmp_path.iterdir()] == ["behavior"]
+        for behavior in (first, second):
+            behavior.update(batch)
+        assert same(*(play(behavior, env, 30, lean, seed=1) for behavior in (first, second)))
+        assert same(leaves(first._tree()), leaves(second._tree()))
+
+    def saved(self, tmp_path, **changes):
+        env = gymnasium.make("CartPole-v1")
+        behavior = adeu.Behavior(explorer(**changes), env)
+        behavior.save(tmp_path / "behavior")
+        return behavior, tmp_path / "behavior"
+
+    def test_a_truncated_file_is_refused_wherever_it_is_cut(self, tmp_path):
+        behavior, path = self.saved(tmp_path)
+        before, data = leaves(behavior._tree()), path.read_bytes()
+        for size in [*range(0, len(data), len(data) // 20), len(data) - 1]:
+            path.write_bytes(data[:size])
+            with pytest.raises(ValueError, match="damaged or was not written by adeu"):
+                behavior.load(path)
+        assert same(before, leaves(behavior._tree()))
+
+    def test_a_damaged_file_is_refused(self, tmp_path):
+        behavior, path = self.saved(tmp_path)
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="damaged"):
+            behavior.load(path)
+
+    def test_a_foreign_file_is_refused_and_never_unpickled(self, tmp_path):
+        behavior, path = self.saved(tmp_path)
+        path.write_text("hello")
+        with pytest.raises(ValueError, match="not written by adeu"):
+            behavior.load(path)
+        with path.open("wb") as file:
+            np.savez(file, header=np.array({"format": "x"}, object))
+        with pytest.raises(ValueError, match="not written by adeu"):
+            behavior.load(path)
+        for header in (b"{}", b"[]", b"3"):
+            with path.open("wb") as file:
+                np.savez(file, header=np.frombuffer(header, np.uint8))
+            with pytest.raises(ValueError, match="was not written by"):
+                behavior.load(path)
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+        with pytest.raises(ValueError, match="not written by adeu"):
+            behavior.load(path)
+        with pytest.raises(FileNotFoundError):
+            behavior.load(tmp_path / "nowhere")
+
+    def test_other_parts_or_another_number_of_environments_are_refused(self, tmp_path):
+        _, path = self.saved(tmp_path)
+        other = adeu.Behavior(explorer(f=adeu.Rnd(scale=2.0)), gymnasium.make("CartPole-v1"))
+        with pytest.raises(ValueError, match="made with another explorer"):
+            other.load(path)
+        vector = adeu.Behavior(explorer(), gymnasium.make_vec("CartPole-v1", 2))
+        with pytest.raises(ValueError, match="made with another number of environments: 1; here it is 2"):
+            vector.load(path)
+
+    def test_a_lambda_can_be_saved(self, tmp_path):
+        behavior, path = self.saved(tmp_path, f=adeu.from_function(lambda obs: obs[0] ** 2))
+        behavior.load(path)
+
+    def test_a_failed_save_leaves_the_old_file(self, tmp_path, monkeypatch):
+        behavior, path = self.saved(tmp_path)
+        before = path.read_bytes()
+
+        def full(*args, **kwargs):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(np, "savez", full)
+        with pytest.raises(OSError, match="No space left"):
+            behavior.save(path)
+        assert path.read_bytes() == before
+        assert [p.name for p in tmp_path.iterdir()] == ["behavior"]
+
+
+class TestBadInput:
+    cartpole, pendulum = gymnasium.make("CartPole-v1"), gymnasium.make("Pendulum-v1")
+    good = np.zeros(4)
+
+    def refused(self, message, call, error=ValueError):
+        with pytest.raises(error, match=re.escape(message)):
+            call()
+
+    def test_observations(self):
+        behavior = adeu.Behavior(explorer(), self.cartpole)
+        before = leaves(behavior._tree())
+        for bad in (np.nan, np.inf):
+            obs = np.array([0, 0, bad, 0])
+            message = f"observation takes finite numbers, got {bad} at index [2]"
+            self.refused(message, lambda obs=obs: behavior.act(obs, [0.0, 1.0]))
+        self.refused("observation takes shape (4,), got (3,)", lambda: behavior.act(np.zeros(3), [0.0, 1.0]))
+        self.refused("observation takes shape (4,), got (1, 4)", lambda: behavior.act(np.zeros((1, 4)), [0.0, 1.0]))
+        self.refused("observation takes numbers, got <U1", lambda: behavior.act(list("abcd"), [0.0, 1.0]))
+        self.refused("observation takes finite numbers, got inf", lambda: behavior.act(np.full(4, 1e300), [0.0, 1.0]))
+        vector = adeu.Behavior(explorer(), gymnasium.make_vec("CartPole-v1", 3))
+        self.refused("observation takes shape (3, 4), got (4,)", lambda: vector.act(self.good, np.zeros((3, 2))))
+        lake = adeu.Behavior(explorer(f=adeu.Counts(16)), gymnasium.make("FrozenLake-v1"))
+        self.refused("observation takes whole numbers, got float64", lambda: lake.act(1.5, np.zeros(4)))
+        self.refused("observation takes states of Discrete(16), got 16", lambda: lake.act(16, np.zeros(4)))
+        assert same(before, leaves(behavior._tree()))
+
+    def test_centers_and_masks(self):
+        behavior = adeu.Behavior(explorer(), self.cartpole)
+        self.refused("center takes shape (2,), got ()", lambda: behavior.act(self.good, 1))
+        self.refused("center takes shape (2,), got (3,)", lambda: behavior.act(self.good, np.zeros(3)))
+        self.refused(
+            "center takes finite numbers, got nan at index [0]", lambda: behavior.act(self.good, [np.nan, 0])
+        )
+        box = adeu.Behavior(explorer(adeu.Gaussian()), self.pendulum)
+        self.refused("center takes shape (1,), got (2,)", lambda: box.act(np.zeros(3), np.zeros(2)))
+        mask = np.array([True])
+        self.refused(
+            "action_mask takes shape (2,), got (1,)", lambda: behavior.act(self.good, [0, 1], action_mask=mask)
+        )
+        none = [False, False]
+        self.refused("at least one allowed action", lambda: behavior.act(self.good, [0, 1], action_mask=none))
+        allowed = [behavior.act(self.good, [0, 1], action_mask=[1, 0]).action for _ in range(50)]
+        assert set(allowed) == {0}
+
+    def test_given(self):
+        ensemble = explorer(f=adeu.EnsembleStd())
+        behavior = adeu.Behavior(ensemble, gymnasium.make_vec("CartPole-v1", 3))
+        obs, center = np.zeros((3, 4)), np.zeros((3, 2))
+        self.refused("'q_values'", lambda: behavior.act(obs, center), TypeError)
+        wrong = np.zeros((5, 2))
+        message = "q_values takes a leading axis of 3, got shape (5, 2)"
+        self.refused(message, lambda: behavior.act(obs, center, q_values=wrong))
+        td = adeu.Behavior(explorer(f=adeu.TdError(16)), gymnasium.make("FrozenLake-v1"))
+        step = adeu.Transition(0, 0, 0.0, 0, False, False)
+        self.refused("'td_error'", lambda: td.observe(step), TypeError)
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (lambda obs: -1.0 + obs[0], "returned -1.0 in environment 0 (observation [0.0, 0.0, 0.0, 0.0])"),
+            (lambda obs: jnp.nan * obs[0], "returned nan in environment 0"),
+            (lambda obs: 1.0 / obs[0], "returned inf in environment 0"),
+            (lambda obs: obs, "f must return one number per environment; FromFunction("),
+        ],
+        ids=["negative", "nan", "inf", "shape"],
+    )
+    def test_an_f_that_returns_no_uncertainty(self, value, message):
+        behavior = adeu.Behavior(explorer(f=adeu.from_function(value)), self.cartpole)
+        before = leaves(behavior._tree())
+        self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]))
+        assert same(before, leaves(behavior._tree()))
+
+    def test_transitions(self):
+        behavior = adeu.Behavior(explorer(), self.cartpole)
+        step = adeu.Transition(self.good, 0, 0.0, self.good, False, False)
+        for change, message in [
+            ({"obs": np.full(4, np.nan)}, "obs takes finite numbers"),
+            ({"next_obs": np.zeros(3)}, "next_obs takes shape (4,), got (3,)"),
+            ({"reward": np.inf}, "reward takes finite numbers"),
+            ({"action": 0.5}, "action takes whole numbers"),
+            ({"terminated": [True, False]}, "terminated takes shape (), got (2,)"),
+            ({"cost": np.nan}, "cost takes finite numbers"),
+        ]:
+            self.refused(message, lambda change=change: behavior.observe(step._replace(**change)))
+        mapping = step._asdict()
+        del mapping["truncated"]
+        self.refused("'truncated' is missing", lambda: behavior.observe(mapping))
+        self.refused("a transition takes an adeu.Transition or a mapping", lambda: behavior.observe(3), TypeError)
+        self.refused("batch takes transitions along a leading axis", lambda: behavior.update(step))
+
+    def test_seed_and_explorer(self):
+        for seed in (-1, 1.5, True, 2**32):
+            self.refused(
+                "Behavior: seed takes a whole number",
+                lambda seed=seed: adeu.Behavior(explorer(), self.cartpole, seed),
+            )
+        self.refused("Behavior: explorer takes an Explorer", lambda: adeu.Behavior(RND, self.cartpole))

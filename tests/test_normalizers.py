@@ -1,0 +1,41 @@
+"""Each g against its equation."""
+
+import numpy as np
+import pytest
+
+import adeu
+
+X = np.array([0.0, 0.1, 0.5, 1.0, 3.0, 50.0])
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@pytest.mark.parametrize(
+    ("g", "expected"),
+    [
+        (adeu.Sigmoid(c=0.2), 0.2 * sigmoid(X)),
+        (adeu.Saturating(c=0.2), 0.2 * (1 - np.exp(-X))),
+        (adeu.Identity(), X),
+        (adeu.Clip(0.2, 2.0), np.clip(X, 0.2, 2.0)),
+    ],
+    ids=repr,
+)
+def test_equation(g, expected):
+    np.testing.assert_allclose(g(X), expected, rtol=1e-6)
+
+
+def test_shifted_sigmoid_is_the_grid_examples_trust():
+    n = np.array([1, 2, 5, 100, 10_000])
+    trust = 1 - adeu.ShiftedSigmoid(shift=2.0)(1 / (0.9 * np.sqrt(n)))
+    np.testing.assert_allclose(trust, sigmoid(0.9 * np.sqrt(n) - 2), rtol=1e-6)
+    assert adeu.ShiftedSigmoid()(0.0) == 0.0
+
+
+@pytest.mark.parametrize("g", [adeu.Sigmoid(), adeu.Saturating(c=3.0), adeu.ShiftedSigmoid(), adeu.Clip()], ids=repr)
+def test_ceiling_is_approached_and_never_passed(g):
+    spreads = g(np.geomspace(1e-3, 1e6, 100))
+    assert np.max(spreads) == pytest.approx(g.ceiling, rel=1e-5)
+    assert np.max(spreads) <= g.ceiling * (1 + 1e-6)
+    assert adeu.Identity().ceiling is None

@@ -1,0 +1,58 @@
+"""Parts by name, and their way to JSON and back."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import adeu
+from adeu.registry import PARTS
+from tests import functions
+
+
+def test_every_part_has_its_name():
+    for name, kind in PARTS.items():
+        assert getattr(adeu, name) is kind
+        assert adeu.find_part(name) is kind
+
+
+def test_a_users_own_part_goes_by_its_import_path():
+    text = adeu.to_json(adeu.Rollouts(functions.Distance(2.0), rho=0.1, c=0.2))
+    assert json.loads(text)["f"] == {"part": "tests.functions:Distance", "scale": 2.0}
+    script = f"import adeu; print(adeu.from_json({text!r}).f.scale)"
+    root = pathlib.Path(__file__).parents[1]
+    run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "2.0"
+
+
+def test_what_nobody_could_import_is_refused_before_it_is_written():
+    class Local(adeu.Mechanism):
+        pass
+
+    for part in (adeu.from_function(lambda obs: obs), Local(), adeu.Sum((Local(),))):
+        with pytest.raises(ValueError, match="no import path"):
+            adeu.to_json(part)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"part": "Rdn"}', "unknown part 'Rdn'; did you mean 'Rnd'? Known: Bernoulli,"),
+        ('{"part": "sigmoid"}', "did you mean 'Sigmoid'?"),
+        ('{"part": "Sigmoid", "C": 1}', "Sigmoid has no field 'C'; did you mean 'c'?"),
+        ('{"part": "Constant"}', "Constant: "),
+        ('{"part": "Sigmoid", "c": -1}', "Sigmoid: c takes a finite number > 0, got -1"),
+        ('{"part": "os:getcwd"}', "'os:getcwd' is not a part"),
+        ('{"part": "nowhere.at.all:F"}', "'nowhere.at.all:F' cannot be imported"),
+        ('{"part": 3}', "no member 'part' with its name"),
+        ('{"part": "Sum", "terms": [{"a": 1}]}', "no member 'part' with its name"),
+        ("[1]", "not a part's JSON"),
+        ("{", "not a part's JSON"),
+    ],
+)
+def test_bad_json(text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        adeu.from_json(text)
