@@ -1,4 +1,4 @@
-from .behavior import Behavior as Behavior
+from .behavior.behavior import Behavior as Behavior
 from .core.contract import (
     Decision as Decision,
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import adeu
-from adeu import storage
-from adeu.compiled import compiled
+from adeu.behavior import storage
+from adeu.behavior.compiled import compiled
 from tests.contract.table import CASES, Case
 
 ENVS = 4

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from adeu import arrays
+from adeu.behavior import arrays
 from adeu.core import check
 from adeu.core.contract import Transition
 

@@ -17,12 +17,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from adeu import arrays, storage
-from adeu.compiled import compiled
+from adeu.behavior import arrays, storage
+from adeu.behavior.compiled import compiled
+from adeu.behavior.interface import Interface
 from adeu.core import check
 from adeu.core.contract import Decision, Mechanism, Transition
 from adeu.core.explorer import Explorer
-from adeu.interface import Interface
 from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 

@@ -1,0 +1,66 @@
+"""What holds of the code as a whole: which way imports go, what importing costs, and what the wheel carries."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import adeu
+
+ROOT = pathlib.Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "adeu"
+
+# Each floor may import from the floors below it, and from its own.
+FLOORS = [
+    {"behavior"},
+    {"registry"},
+    {"mechanisms", "normalizers", "distributions", "guards"},
+    {"core"},
+]
+
+
+def floor(module: str) -> int:
+    room = module.removeprefix("adeu.").split(".")[0]
+    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def imports(tree: ast.AST):
+    """Every adeu module that is imported, at the top of a file or inside a function."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "adeu":
+            yield from (f"adeu.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("adeu."):
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "adeu")
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_down_only(path):
+    if path.parent == SOURCE and path.name == "__init__.py":
+        return
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for module in imports(ast.parse(path.read_text())):
+        assert floor(module) >= floor(room), f"{path} imports {module}, which stands above it"
+
+
+def run_python(script: str) -> str:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_importing_adeu_loads_no_engine_and_no_framework():
+    heavy = ["numba", "torch", "ray", "jax", "gymnasium", "matplotlib"]
+    assert run_python(f"import adeu, sys; print([name for name in {heavy} if name in sys.modules])") == "[]"
+    parts = "adeu.Explorer, adeu.Behavior, adeu.Rnd"
+    heavy = ["numba", "torch", "ray", "matplotlib"]
+    assert run_python(f"import adeu, sys; {parts}; print([n for n in {heavy} if n in sys.modules])") == "[]"
+
+
+def test_every_public_name_can_be_loaded():
+    assert len(adeu.__all__) > 30
+    for name in adeu.__all__:
+        assert getattr(adeu, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = adeu.no_such_name
