@@ -18,7 +18,7 @@ quick = settings(max_examples=200, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
 small = st.floats(-5, 5, width=32)
-uncertainties = st.floats(0, 1e30, width=32)
+uncertainties = st.floats(0, 2**100, width=32)
 
 
 @functools.cache
@@ -83,8 +83,7 @@ def test_a_behavior_fits_any_spaces_and_number_of_environments(data, seed, num_e
 
 
 fields = st.recursive(
-    st.builds(adeu.Constant, st.floats(0, 1e300))
-    | st.builds(adeu.Counts, st.integers(1, 10**9), st.floats(1e-9, 1e9)),
+    st.builds(adeu.Constant, st.floats(0, 1e300)) | st.builds(adeu.Counts, st.integers(1, 10**9)),
     lambda f: (
         st.builds(adeu.Rollouts, f, st.floats(0, 1), st.floats(0, 10))
         | st.builds(adeu.Ratio, f, f, st.floats(1e-3, 1e3) | st.just("conditioned"))

@@ -47,6 +47,7 @@ def test_what_nobody_could_import_is_refused_before_it_is_written():
         ('{"part": "Sigmoid", "c": -1}', "Sigmoid: c takes a finite number > 0, got -1"),
         ('{"part": "os:getcwd"}', "'os:getcwd' is not a part"),
         ('{"part": "nowhere.at.all:F"}', "'nowhere.at.all:F' cannot be imported"),
+        ('{"part": ".relative:F"}', "'.relative:F' cannot be imported"),
         ('{"part": 3}', "no member 'part' with its name"),
         ('{"part": "Sum", "terms": [{"a": 1}]}', "no member 'part' with its name"),
         ("[1]", "not a part's JSON"),

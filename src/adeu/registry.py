@@ -120,7 +120,7 @@ def _load(path: str) -> Any:
         found: Any = importlib.import_module(module)
         for attribute in name.split("."):
             found = getattr(found, attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path!r} cannot be imported ({error}); it takes package.module:Name") from None
     return found
 
