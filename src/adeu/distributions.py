@@ -28,11 +28,12 @@ class Gaussian(Distribution):
         high: the largest.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
 
-    >>> import adeu, jax
-    >>> D = adeu.Gaussian(low=-2.0, high=2.0)
-    >>> action, explored, carry = D.sample(jax.random.key(0), center=jax.numpy.array([0.5]), spread=0.0, carry=())
-    >>> float(action[0]), bool(explored)
-    (0.5, False)
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.Gaussian(low=-2.0, high=2.0)
+        >>> action, explored, carry = D.sample(jax.random.key(0), center=jax.numpy.array([0.5]), spread=0.0, carry=())
+        >>> float(action[0]), bool(explored)
+        (0.5, False)
 
     Reference: Fujimoto et al., "Addressing Function Approximation Error in Actor-Critic Methods", 2018.
     Paper: Eq. 1, section 3 (D for continuous actions).
@@ -129,12 +130,13 @@ class Categorical(_Discrete):
     Args:
         temperature: of the softmax where the agent is sure.
 
-    >>> import adeu, jax
-    >>> D = adeu.Categorical()
-    >>> [round(float(p), 4) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=0.0)]
-    [0.7311, 0.2689]
-    >>> [float(p) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=1.0)]
-    [0.5, 0.5]
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.Categorical()
+        >>> [round(float(p), 4) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=0.0)]
+        [0.7311, 0.2689]
+        >>> [float(p) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=1.0)]
+        [0.5, 0.5]
 
     Paper: the appendix's grid example, Eq. "motivation_example_adeu".
     """
@@ -173,11 +175,12 @@ class Bernoulli(_Discrete):
 
     Explored: the coin.
 
-    >>> import adeu, jax
-    >>> D = adeu.Bernoulli()
-    >>> action, explored, carry = D.sample(jax.random.key(0), jax.numpy.array([0.0, 1.0]), 0.0, ())
-    >>> int(action), bool(explored)
-    (1, False)
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.Bernoulli()
+        >>> action, explored, carry = D.sample(jax.random.key(0), jax.numpy.array([0.0, 1.0]), 0.0, ())
+        >>> int(action), bool(explored)
+        (1, False)
 
     Paper: Table 2, the instance of Tokic's adaptive epsilon.
     """
@@ -212,14 +215,15 @@ class Options(_Discrete):
         options: sequences of actions to choose from; None: each single action.
         weights: how often each of `options` is begun, in proportion; None: equally often.
 
-    >>> import adeu, jax
-    >>> D = adeu.Options(mu=2.0, options=[[1, 0]])
-    >>> carry, actions = D.begin(jax.random.key(0)), []
-    >>> for key in jax.random.split(jax.random.key(1), 4):
-    ...     action, explored, carry = D.sample(key, jax.numpy.array([9.0, 0.0]), 1.0, carry)
-    ...     actions.append(int(action))
-    >>> actions
-    [1, 0, 1, 0]
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.Options(mu=2.0, options=[[1, 0]])
+        >>> carry, actions = D.begin(jax.random.key(0)), []
+        >>> for key in jax.random.split(jax.random.key(1), 4):
+        ...     action, explored, carry = D.sample(key, jax.numpy.array([9.0, 0.0]), 1.0, carry)
+        ...     actions.append(int(action))
+        >>> actions
+        [1, 0, 1, 0]
 
     Reference: Dabney et al., "Temporally-Extended epsilon-Greedy Exploration", 2021.
     Paper: Table 2 and the appendix's "Recreating ez-greedy".

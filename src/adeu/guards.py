@@ -22,10 +22,11 @@ class KnownUnsafe(Guard):
         states: the states' numbers, each once.
         actions: the mentor's action for each: an integer, or a vector where actions are continuous.
 
-    >>> import adeu
-    >>> active, action = adeu.KnownUnsafe(states=[7, 3], actions=[0, 2])(3)
-    >>> bool(active), int(action)
-    (True, 2)
+    Examples:
+        >>> import adeu
+        >>> active, action = adeu.KnownUnsafe(states=[7, 3], actions=[0, 2])(3)
+        >>> bool(active), int(action)
+        (True, 2)
 
     Reference: Thomas et al., "Safe Reinforcement Learning by Imagining the Near Future", 2021.
     Paper: section 2.3, the mentor's states and policy.

@@ -21,9 +21,10 @@ class Sigmoid(Normalizer):
     Args:
         c: the largest spread.
 
-    >>> import adeu
-    >>> round(float(adeu.Sigmoid(c=0.2)(0.0)), 6)
-    0.1
+    Examples:
+        >>> import adeu
+        >>> round(float(adeu.Sigmoid(c=0.2)(0.0)), 6)
+        0.1
 
     Paper: Eq. 8, with c = 0.2.
     """
@@ -50,9 +51,10 @@ class Saturating(Normalizer):
     Args:
         c: the largest spread.
 
-    >>> import adeu
-    >>> float(adeu.Saturating(c=0.2)(0.0))
-    0.0
+    Examples:
+        >>> import adeu
+        >>> float(adeu.Saturating(c=0.2)(0.0))
+        0.0
 
     Paper: the custom sigmoid of the appendix's ablation of g.
     """
@@ -79,9 +81,10 @@ class ShiftedSigmoid(Normalizer):
     Args:
         shift: how far the sigmoid is moved to the right.
 
-    >>> import adeu
-    >>> round(float(adeu.ShiftedSigmoid(shift=2.0)(0.5)), 6)
-    0.5
+    Examples:
+        >>> import adeu
+        >>> round(float(adeu.ShiftedSigmoid(shift=2.0)(0.5)), 6)
+        0.5
 
     Paper: the appendix's technical details of the grid ("shifted sigmoid").
     """
@@ -105,9 +108,10 @@ class Identity(Normalizer):
 
         g(x) = x
 
-    >>> import adeu
-    >>> float(adeu.Identity()(0.5))
-    0.5
+    Examples:
+        >>> import adeu
+        >>> float(adeu.Identity()(0.5))
+        0.5
 
     Paper: the instance with constant f, g(f(s)) = c.
     """
@@ -126,9 +130,10 @@ class Clip(Normalizer):
         low: the smallest spread, >= 0.
         high: the largest.
 
-    >>> import adeu
-    >>> float(adeu.Clip(low=0.0, high=0.5)(7.0))
-    0.5
+    Examples:
+        >>> import adeu
+        >>> float(adeu.Clip(low=0.0, high=0.5)(7.0))
+        0.5
     """
 
     low: float = 0.0

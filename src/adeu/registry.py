@@ -33,11 +33,12 @@ PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
 def find_part(name: str) -> type[Part]:
     """The class of a part by its name or by its import path `package.module:Name`.
 
-    >>> find_part("Rnd").__name__
-    'Rnd'
-    >>> find_part("Rdn")
-    Traceback (most recent call last):
-    ValueError: unknown part 'Rdn'; did you mean 'Rnd'? Known: Bernoulli, ...
+    Examples:
+        >>> find_part("Rnd").__name__
+        'Rnd'
+        >>> find_part("Rdn")
+        Traceback (most recent call last):
+        ValueError: unknown part 'Rdn'; did you mean 'Rnd'? Known: Bernoulli, ...
     """
     if ":" not in name:
         if name not in PARTS:
@@ -52,9 +53,10 @@ def find_part(name: str) -> type[Part]:
 def to_json(part: Part) -> str:
     """A part as JSON text, from which `from_json` makes an equal one.
 
-    >>> import adeu
-    >>> adeu.to_json(adeu.Rollouts(adeu.Constant(0.5), rho=0.3, c=0.2))
-    '{"part": "Rollouts", "f": {"part": "Constant", "c": 0.5}, "rho": 0.3, "c": 0.2}'
+    Examples:
+        >>> import adeu
+        >>> adeu.to_json(adeu.Rollouts(adeu.Constant(0.5), rho=0.3, c=0.2))
+        '{"part": "Rollouts", "f": {"part": "Constant", "c": 0.5}, "rho": 0.3, "c": 0.2}'
     """
     _require_paths(part)
     return json.dumps(describe(part), allow_nan=False)

@@ -43,12 +43,14 @@ class Behavior:
         encoder: from a batch of observations (leading axis: environments) to one vector, or one state's number,
             for each: what the mechanisms see in place of images and dicts.
 
-    >>> import adeu, gymnasium
-    >>> env = gymnasium.make("CartPole-v1")
-    >>> behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli()), env, seed=0)
-    >>> obs, info = env.reset(seed=0)
-    >>> int(behavior.act(obs, center=[0.0, 1.0]).action)
-    1
+    Examples:
+        >>> import adeu, gymnasium
+        >>> env = gymnasium.make("CartPole-v1")
+        >>> greedy = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+        >>> behavior = adeu.Behavior(greedy, env, seed=0)
+        >>> obs, info = env.reset(seed=0)
+        >>> int(behavior.act(obs, center=[0.0, 1.0]).action)
+        1
     """
 
     def __init__(
@@ -161,13 +163,14 @@ class Behavior:
     def evaluation(self) -> Iterator[Behavior]:
         """Within it `act` returns the policy's own action (a guard still rules), and nothing changes.
 
-        >>> import adeu, gymnasium
-        >>> explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
-        >>> behavior = adeu.Behavior(explorer, gymnasium.make("CartPole-v1"))
-        >>> with behavior.evaluation():
-        ...     decision = behavior.act([0.0, 0.0, 0.0, 0.0], center=[0.0, 1.0])
-        >>> int(decision.action), bool(decision.explored)
-        (1, False)
+        Examples:
+            >>> import adeu, gymnasium
+            >>> explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
+            >>> behavior = adeu.Behavior(explorer, gymnasium.make("CartPole-v1"))
+            >>> with behavior.evaluation():
+            ...     decision = behavior.act([0.0, 0.0, 0.0, 0.0], center=[0.0, 1.0])
+            >>> int(decision.action), bool(decision.explored)
+            (1, False)
         """
         before, self._evaluating = self._evaluating, True
         try:

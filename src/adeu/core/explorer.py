@@ -44,13 +44,14 @@ class Explorer(Part):
         D: from policy and spread to action, a `Distribution`.
         guard: a mentor, who decides alone in the states it knows.
 
-    >>> import adeu, jax
-    >>> explorer = adeu.Explorer(f=adeu.Counts(num_states=3), g=adeu.ShiftedSigmoid(2.0), D=adeu.Categorical())
-    >>> key_init, key_begin, key_act = jax.random.split(jax.random.key(0), 3)
-    >>> state, carry = explorer.init(key_init, 0), explorer.begin(key_begin)
-    >>> decision, carry = explorer.act(key_act, state, carry, obs=0, center=jax.numpy.array([0.0, 1.0]))
-    >>> round(float(decision.spread), 3)
-    0.75
+    Examples:
+        >>> import adeu, jax
+        >>> explorer = adeu.Explorer(f=adeu.Counts(num_states=3), g=adeu.ShiftedSigmoid(2.0), D=adeu.Categorical())
+        >>> key_init, key_begin, key_act = jax.random.split(jax.random.key(0), 3)
+        >>> state, carry = explorer.init(key_init, 0), explorer.begin(key_begin)
+        >>> decision, carry = explorer.act(key_act, state, carry, obs=0, center=jax.numpy.array([0.0, 1.0]))
+        >>> round(float(decision.spread), 3)
+        0.75
 
     Paper: Eq. 1.
     """

@@ -23,10 +23,11 @@ class Sum(Mechanism):
     Args:
         terms: the mechanisms.
 
-    >>> import adeu, jax
-    >>> f = adeu.Sum((adeu.Constant(1.0), adeu.Constant(2.0)))
-    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
-    3.0
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Sum((adeu.Constant(1.0), adeu.Constant(2.0)))
+        >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+        3.0
     """
 
     terms: tuple[Mechanism, ...]
@@ -48,10 +49,11 @@ class Product(Mechanism):
     Args:
         factors: the mechanisms.
 
-    >>> import adeu, jax
-    >>> f = adeu.Product((adeu.Constant(3.0), adeu.Constant(2.0)))
-    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
-    6.0
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Product((adeu.Constant(3.0), adeu.Constant(2.0)))
+        >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+        6.0
     """
 
     factors: tuple[Mechanism, ...]
@@ -74,10 +76,11 @@ class Inverse(Mechanism):
         f_safety: the expected cost.
         floor: what a cost counts at least, so that f is finite where nothing costs, > 0.
 
-    >>> import adeu, jax
-    >>> f = adeu.Inverse(adeu.Constant(4.0))
-    >>> float(f.measure(jax.random.key(0), ((),), ((),), obs=0)[0])
-    0.25
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Inverse(adeu.Constant(4.0))
+        >>> float(f.measure(jax.random.key(0), ((),), ((),), obs=0)[0])
+        0.25
 
     Paper: Eq. 6.
     """
@@ -110,10 +113,11 @@ class Ratio(Mechanism):
         lam: lambda, a number > 0 or "conditioned".
         floor: what a cost counts at least, > 0.
 
-    >>> import adeu, jax
-    >>> f = adeu.Ratio(adeu.Constant(3.0), adeu.Constant(2.0))
-    >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
-    1.5
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Ratio(adeu.Constant(3.0), adeu.Constant(2.0))
+        >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
+        1.5
 
     Paper: Eq. 7.
     """
@@ -160,11 +164,12 @@ class Rollouts(Mechanism):
         rho: the share of rollout episodes, in [0, 1].
         c: the uncertainty in a rollout episode, which goes through g like any other, >= 0.
 
-    >>> import adeu, jax
-    >>> f = adeu.Rollouts(adeu.Constant(5.0), rho=1.0, c=0.2)
-    >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
-    >>> round(float(uncertainty), 6)
-    0.2
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Rollouts(adeu.Constant(5.0), rho=1.0, c=0.2)
+        >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
+        >>> round(float(uncertainty), 6)
+        0.2
 
     Paper: section 2.1, "rollout episodes"; rho = 0.3 for RND, 0.1 for Q_std.
     """
@@ -208,11 +213,12 @@ class Calibrated(Mechanism):
         f: the uncertainty.
         decay: how much of the running mean each step keeps, in [0, 1].
 
-    >>> import adeu, jax
-    >>> f = adeu.Calibrated(adeu.Constant(5000.0))
-    >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
-    >>> float(uncertainty)
-    1.0
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Calibrated(adeu.Constant(5000.0))
+        >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
+        >>> float(uncertainty)
+        1.0
     """
 
     f: Mechanism

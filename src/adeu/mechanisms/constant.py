@@ -20,10 +20,11 @@ class Constant(Mechanism):
     Args:
         c: the uncertainty, >= 0.
 
-    >>> import adeu, jax
-    >>> uncertainty, carry = adeu.Constant(c=0.1).measure(jax.random.key(0), (), (), obs=0)
-    >>> round(float(uncertainty), 6)
-    0.1
+    Examples:
+        >>> import adeu, jax
+        >>> uncertainty, carry = adeu.Constant(c=0.1).measure(jax.random.key(0), (), (), obs=0)
+        >>> round(float(uncertainty), 6)
+        0.1
 
     Paper: the baseline "f(s) = c" of Table 4.
     """
@@ -49,11 +50,12 @@ class Schedule(Mechanism):
         steps: how many environment steps that takes.
         kind: "linear" or "exponential" (which takes start and end above 0).
 
-    >>> import adeu, jax
-    >>> f = adeu.Schedule(start=1.0, end=0.1, steps=100)
-    >>> uncertainty, carry = f.measure(jax.random.key(0), (), (), obs=0, step=50)
-    >>> round(float(uncertainty), 6)
-    0.55
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Schedule(start=1.0, end=0.1, steps=100)
+        >>> uncertainty, carry = f.measure(jax.random.key(0), (), (), obs=0, step=50)
+        >>> round(float(uncertainty), 6)
+        0.55
 
     Paper: the greedy-in-the-limit strategies of the motivating example.
     """

@@ -37,12 +37,13 @@ class ExpectedCost(Mechanism):
         hidden: the sizes of the network's hidden layers.
         learning_rate: of the network's Adam.
 
-    >>> import adeu, jax
-    >>> f = adeu.ExpectedCost(num_states=2, num_actions=2)
-    >>> step = adeu.Transition(obs=0, action=1, reward=0, next_obs=1, terminated=False, truncated=False, cost=10)
-    >>> state = f.observe(f.init(jax.random.key(0), 0), step)
-    >>> [float(f.measure(jax.random.key(1), state, (), obs)[0]) for obs in (0, 1)]
-    [10.0, 0.0]
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.ExpectedCost(num_states=2, num_actions=2)
+        >>> step = adeu.Transition(obs=0, action=1, reward=0, next_obs=1, terminated=False, truncated=False, cost=10)
+        >>> state = f.observe(f.init(jax.random.key(0), 0), step)
+        >>> [float(f.measure(jax.random.key(1), state, (), obs)[0]) for obs in (0, 1)]
+        [10.0, 0.0]
 
     Reference: Altman, "Constrained Markov Decision Processes", 1999.
     Paper: section 2.3, f_safety of Eq. 6 and Eq. 7.

@@ -24,11 +24,12 @@ class Counts(Mechanism):
         num_states: how many states there are; observations are 0 .. num_states - 1.
         beta: how fast a visit reassures, > 0.
 
-    >>> import adeu, jax
-    >>> f = adeu.Counts(num_states=3, beta=0.5)
-    >>> uncertainty, carry = f.measure(jax.random.key(0), f.init(jax.random.key(1), 0), (), obs=2)
-    >>> float(uncertainty)
-    2.0
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Counts(num_states=3, beta=0.5)
+        >>> uncertainty, carry = f.measure(jax.random.key(0), f.init(jax.random.key(1), 0), (), obs=2)
+        >>> float(uncertainty)
+        2.0
 
     Reference: Tang et al., "#Exploration: A Study of Count-Based Exploration", 2017.
     Paper: the motivating example.

@@ -52,10 +52,11 @@ def from_function(function: Callable[[Any], Array]) -> FromFunction:
     Args:
         function: from one observation to one number >= 0.
 
-    >>> import adeu, jax
-    >>> f = adeu.from_function(lambda obs: abs(obs[0]))
-    >>> float(f.measure(jax.random.key(0), (), (), jax.numpy.array([-3.0]))[0])
-    3.0
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.from_function(lambda obs: abs(obs[0]))
+        >>> float(f.measure(jax.random.key(0), (), (), jax.numpy.array([-3.0]))[0])
+        3.0
     """
     return FromFunction(function)
 
@@ -77,10 +78,11 @@ def from_host(
         update: called with each batch (`Transition`) that `Behavior.update` gets; None: nothing to learn.
         name: of the `given`; two in one explorer need two names.
 
-    >>> import adeu, jax
-    >>> f = adeu.from_host(lambda obs: [float(o.sum()) for o in obs])
-    >>> f.measure(jax.random.key(0), (), (), obs=0, host_uncertainty=0.5)[0]
-    0.5
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.from_host(lambda obs: [float(o.sum()) for o in obs])
+        >>> f.measure(jax.random.key(0), (), (), obs=0, host_uncertainty=0.5)[0]
+        0.5
     """
     return FromHost(compute, update, name)
 

@@ -23,13 +23,14 @@ class EnsembleStd(Mechanism):
     Args:
         lam: lambda, the weight of the disagreement, > 0.
 
-    >>> import adeu, jax
-    >>> q_values = jax.numpy.array([[1.0, 0.0], [3.0, 0.0]])
-    >>> uncertainty, carry = adeu.EnsembleStd(lam=1.0).measure(
-    ...     jax.random.key(0), (), (), obs=0, center=q_values.mean(axis=0), q_values=q_values
-    ... )
-    >>> float(uncertainty)
-    1.0
+    Examples:
+        >>> import adeu, jax
+        >>> q_values = jax.numpy.array([[1.0, 0.0], [3.0, 0.0]])
+        >>> uncertainty, carry = adeu.EnsembleStd(lam=1.0).measure(
+        ...     jax.random.key(0), (), (), obs=0, center=q_values.mean(axis=0), q_values=q_values
+        ... )
+        >>> float(uncertainty)
+        1.0
 
     Reference: Chen et al., "UCB Exploration via Q-Ensembles", 2017.
     Paper: Table 1, f_UCB.

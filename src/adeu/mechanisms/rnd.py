@@ -59,12 +59,13 @@ class Rnd(Mechanism):
         adapt: the share by which an update moves U: down where a batch's mean f is above 4, up where it is below
             1/4, so that g neither saturates nor dies out. 0 keeps U.
 
-    >>> import adeu, jax
-    >>> f = adeu.Rnd(scale=1.0)
-    >>> state = f.init(jax.random.key(0), jax.numpy.zeros(3))
-    >>> uncertainty, carry = f.measure(jax.random.key(1), state, (), jax.numpy.ones(3))
-    >>> bool(uncertainty > 0)
-    True
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.Rnd(scale=1.0)
+        >>> state = f.init(jax.random.key(0), jax.numpy.zeros(3))
+        >>> uncertainty, carry = f.measure(jax.random.key(1), state, (), jax.numpy.ones(3))
+        >>> bool(uncertainty > 0)
+        True
 
     Reference: Burda et al., "Exploration by Random Network Distillation", 2019.
     Paper: Eq. 3 and the appendix's "Implementation details on RND's networks", with U = 187.5.

@@ -27,12 +27,13 @@ class TdError(Mechanism):
         sigma: the error that counts as large, > 0 ("inverse sensitivity").
         rate: the weight of the newest error, in (0, 1]; the original takes 1 / number of actions.
 
-    >>> import adeu, jax
-    >>> f = adeu.TdError(num_states=2, sigma=1.0, rate=0.5)
-    >>> transition = adeu.Transition(obs=0, action=0, reward=0.0, next_obs=1, terminated=False, truncated=False)
-    >>> state = f.observe(f.init(jax.random.key(0), 0), transition, td_error=0.0)
-    >>> [float(f.measure(jax.random.key(1), state, (), obs)[0]) for obs in (0, 1)]
-    [0.5, 1.0]
+    Examples:
+        >>> import adeu, jax
+        >>> f = adeu.TdError(num_states=2, sigma=1.0, rate=0.5)
+        >>> transition = adeu.Transition(obs=0, action=0, reward=0.0, next_obs=1, terminated=False, truncated=False)
+        >>> state = f.observe(f.init(jax.random.key(0), 0), transition, td_error=0.0)
+        >>> [float(f.measure(jax.random.key(1), state, (), obs)[0]) for obs in (0, 1)]
+        [0.5, 1.0]
 
     Reference: Tokic, "Adaptive epsilon-Greedy Exploration in Reinforcement Learning Based on Value
     Differences", 2010.

@@ -1,0 +1,45 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup run test slow check docs wheel bench clean
+
+run: .venv/run  ## the main job, with a result to look at
+	$(BIN)/python examples/tiny_lake.py
+
+test: .venv/setup  ## every test but the long ones
+	$(BIN)/pytest -m "not slow"
+
+slow: .venv/setup  ## learning at length
+	$(BIN)/pytest -m slow
+
+check: .venv/setup docs wheel  ## format, lint, types, docs, wheel
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+docs: .venv/setup  ## the documentation, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+wheel: .venv/setup  ## built, and tried in an environment that has nothing else
+	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)
+	rm -f build-wheel.log
+	$(PYTHON) -m venv --clear build/empty
+	build/empty/bin/pip install --quiet build/wheel/*.whl
+	cd build && empty/bin/python ../tests/wheel.py
+
+bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+setup: .venv/setup  ## an environment with all that tests and benchmarks need
+
+.venv/run: pyproject.toml
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable ".[demo]"
+	touch $@
+
+.venv/setup: .venv/run
+	$(BIN)/pip install --quiet --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf .venv build dist site

@@ -1,0 +1,15 @@
+"""Run in an environment with nothing but the wheel: it has all it needs to decide on an action."""
+
+import gymnasium
+import numpy as np
+
+import adeu
+
+env = gymnasium.make("Pendulum-v1")
+explorer = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
+behavior = adeu.Behavior(explorer, env, seed=0)
+obs, _ = env.reset(seed=0)
+assert env.action_space.contains(behavior.act(obs, center=np.zeros(1)).action)
+assert "site-packages" in adeu.__file__
+assert all(getattr(adeu, name) is not None for name in adeu.__all__)
+print(f"adeu {adeu.__version__} works from its wheel")
