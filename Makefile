@@ -25,7 +25,7 @@ wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	rm -f build-wheel.log
 	$(PYTHON) -m venv --clear build/empty
 	build/empty/bin/pip install --quiet build/wheel/*.whl
-	cd build && empty/bin/python ../tests/wheel.py
+	cd build && empty/bin/python ../.ci/wheel.py
 
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
