@@ -630,6 +630,26 @@ class TestBadInput:
         self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]))
         assert same(before, leaves(behavior._tree()))
 
+    @pytest.mark.parametrize(
+        ("spread", "message"),
+        [
+            (lambda u: -u, "g must return a finite number >= 0; Bad() returned -0.5 in environment 0"),
+            (lambda u: u / 0.0, "g must return a finite number >= 0; Bad() returned inf"),
+            (lambda u: jnp.stack([u, u]), "g must return one number per environment; Bad() returned shape (2,)"),
+        ],
+        ids=["negative", "inf", "shape"],
+    )
+    def test_a_g_that_returns_no_spread(self, spread, message):
+        class Bad(adeu.Normalizer):
+            def __call__(self, uncertainty):
+                return spread(uncertainty)
+
+            def __repr__(self):
+                return "Bad()"
+
+        behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5), g=Bad()), self.cartpole)
+        self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]))
+
     def test_transitions(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
         step = adeu.Transition(self.good, 0, 0.0, self.good, False, False)

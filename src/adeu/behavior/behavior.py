@@ -64,6 +64,7 @@ class Behavior:
         spaces = (interface.observation_space if encoder is None else None, interface.action_space)
         self.explorer = explorer.bind(*spaces)
         self._hosts = _hosts(self.explorer.f)
+        self._learns_from = self.explorer.f.learns_from
         self._compiled = compiled(self.explorer)
         n = interface.num_envs
         self.state, self.carry = self._compiled.start(np.uint32(seed), interface.example, num_envs=n)
@@ -121,7 +122,7 @@ class Behavior:
         step = interface.transition(transition, info)
         offered = interface.given(given, interface.lead)
         fresh = np.flatnonzero(~self._idle)
-        if "observe" in self.explorer.f.learns_from and len(fresh):
+        if "observe" in self._learns_from and len(fresh):
             order = np.resize(fresh, interface.num_envs)
             encoded = interface.encode_transition(step)
             self.state = self._compiled.observe(self.state, order, len(fresh), self.step, encoded, offered)
@@ -151,7 +152,7 @@ class Behavior:
         interface = self._interface
         transitions = interface.batch(batch)
         offered = interface.given(given, len(transitions.reward))
-        if "update" in self.explorer.f.learns_from:
+        if "update" in self._learns_from:
             encoded = interface.encode_transition(transitions)
             self.state = self._compiled.update(self.state, self.step, encoded, offered)
         for host in self._hosts:
@@ -213,15 +214,16 @@ class Behavior:
         return self.state, self.carry, self._idle, self._spreads, counters
 
     def _deliver(self, decision: Decision, obs: Any) -> Decision:
-        """The decision as numpy, once f is known to have given an uncertainty."""
-        numpy = Decision(*map(np.asarray, decision))
-        bad = ~(np.isfinite(numpy.uncertainty) & (numpy.uncertainty >= 0))
-        if bad.any():
-            index = int(np.argmax(bad))
-            raise ValueError(
-                f"f must return a finite number >= 0; {self.explorer.f!r} returned {numpy.uncertainty[index]} "
-                f"in environment {index} (observation {_row(obs, index)})"
-            )
+        """The decision as numpy arrays, once f and g are known to have given what they should."""
+        numpy = Decision(*map(np.array, decision))
+        for name, values in (("f", numpy.uncertainty), ("g", numpy.spread)):
+            good = np.isfinite(values) & (values >= 0)
+            if not good.all():
+                index = int(np.argmin(good))
+                raise ValueError(
+                    f"{name} must return a finite number >= 0; {getattr(self.explorer, name)!r} returned "
+                    f"{values[index]} in environment {index} (observation {_row(obs, index)})"
+                )
         numpy = numpy._replace(action=self._interface.action(numpy.action))
         return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
 
@@ -232,7 +234,7 @@ class Behavior:
         self._acts += 1
         if self._acts % WINDOW:
             return
-        if self._updates == 0 and "update" in self.explorer.f.learns_from:
+        if self._updates == 0 and "update" in self._learns_from:
             self._warn(
                 "f",
                 f"f learns in update(), which was not called in {self._acts} steps: {self.explorer.f!r} is as "

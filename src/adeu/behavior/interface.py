@@ -90,22 +90,21 @@ class Interface:
 
     def transition(self, transition: Any, info: Mapping[str, Any] | None) -> Transition:
         """A step's transition; `info` adds what only it knows: a cost, and where an episode really ended."""
-        step = self._read(transition, self.lead)
-        info = info or {}
-        if step.cost is None and "cost" in info:
-            step = step._replace(cost=self._numbers("info['cost']", info["cost"], self.lead))
-        if "final_obs" not in info:
-            return step
-        final_info = info.get("final_info", {})
-        cost = step.cost
-        if "cost" in final_info and not _field(transition, "cost"):
-            ended = arrays.to_numpy(info["_final_info"])
-            cost = np.where(ended, arrays.to_numpy(final_info["cost"]), 0.0 if cost is None else cost)
-        next_obs = jax.tree.map(np.copy, step.next_obs)
-        for index in np.flatnonzero(info["_final_obs"]):
+        step, info = self._read(transition, self.lead), info or {}
+        if step.cost is None:
+            step = step._replace(cost=self._cost(info))
+        for index in np.flatnonzero(info.get("_final_obs", ())):
             final = self.observation(info["final_obs"][index], None, "info['final_obs']")
-            jax.tree.map(lambda all, one, index=index: all.__setitem__(index, one[0]), next_obs, final)
-        return step._replace(next_obs=next_obs, cost=cost)
+            jax.tree.map(lambda all, one, index=index: all.__setitem__(index, one[0]), step.next_obs, final)
+        return step
+
+    def _cost(self, info: Mapping[str, Any]) -> np.ndarray | None:
+        """The cost in `info`; of an environment that reset itself within the step, the cost in `final_info`."""
+        cost = self._numbers("info['cost']", info["cost"], self.lead) if "cost" in info else None
+        if "cost" not in info.get("final_info", ()):
+            return cost
+        final = self._numbers("info['final_info']['cost']", info["final_info"]["cost"], self.lead)
+        return np.where(info["_final_info"], final, 0.0 if cost is None else cost).astype(self._float)
 
     def batch(self, batch: Any) -> Transition:
         size = arrays.to_numpy(_field(batch, "reward")).shape[:1]
@@ -121,11 +120,10 @@ class Interface:
 
     def action(self, action: np.ndarray) -> Any:
         """A decision's actions in the environment's own type and numbering."""
-        if self._action_shape == ():
-            return (action + self._first_action).astype(self.action_space.dtype)
-        if action.dtype == self.action_space.dtype:
-            return action
-        return np.clip(action.astype(self.action_space.dtype), self.action_space.low, self.action_space.high)
+        own = (action + self._first_action).astype(self.action_space.dtype)
+        if action.dtype == own.dtype or self._action_shape == ():
+            return own
+        return np.clip(own, self.action_space.low, self.action_space.high)
 
     def _read(self, transition: Any, lead: int | None) -> Transition:
         flag = np.dtype(bool)

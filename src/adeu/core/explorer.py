@@ -93,7 +93,7 @@ class Explorer(Part):
     ) -> tuple[Decision, ExplorerCarry]:
         key_f, key_D, key_afresh = jax.random.split(key, 3)
         uncertainty, f_carry = self._measure(key_f, state, carry, obs, center, given)
-        spread, D_carry = self.g(uncertainty), carry.D
+        spread, D_carry = self._number("g", self.g(uncertainty)), carry.D
         if self.guard is not None:
             active, center, action_mask = self._heed(self.guard, obs, center, action_mask)
             spread = jnp.where(active, 0.0, spread)
@@ -130,16 +130,18 @@ class Explorer(Part):
     ) -> tuple[Array, Carry]:
         always = {"center": center, "explored": carry.explored}
         uncertainty, f_carry = self.f.measure(key, state, carry.f, obs, **given | always)
-        if jnp.shape(uncertainty) != ():
-            raise ValueError(
-                f"f must return one number per environment; {self.f!r} returned shape {jnp.shape(uncertainty)}"
-            )
-        return jnp.asarray(uncertainty, float), f_carry
+        return self._number("f", uncertainty), f_carry
+
+    def _number(self, name: str, value: Any) -> Array:
+        if jnp.shape(value) != ():
+            returned = f"{getattr(self, name)!r} returned shape {jnp.shape(value)}"
+            raise ValueError(f"{name} must return one number per environment; {returned}")
+        return jnp.asarray(value, float)
 
     @staticmethod
     def _heed(guard: Guard, obs: Any, center: Array, action_mask: Array | None) -> tuple[Array, Array, Array | None]:
         """Where the mentor speaks: in a Box the center is its action, in a Discrete space no other is allowed."""
-        active, action = guard(obs)
+        active, action = map(jnp.asarray, guard(obs))
         if not jnp.issubdtype(action.dtype, jnp.integer):
             return active, jnp.where(active, action, center), action_mask
         allowed = True if action_mask is None else action_mask
