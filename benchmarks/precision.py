@@ -33,8 +33,8 @@ def main() -> None:
         with jax.enable_x64(x64):
             error = np.abs(np.asarray(jax.jit(jax.vmap(probabilities))(n, q)) / exact - 1)
         print(
-            f"{'float64' if x64 else 'float32'}: largest relative error {error.max():.1e}, median {np.median(error):.1e}, "
-            f"share above 1e-6: {np.mean(error > 1e-6):.4f}"
+            f"{'float64' if x64 else 'float32'}: largest relative error {error.max():.1e}, "
+            f"median {np.median(error):.1e}, share above 1e-6: {np.mean(error > 1e-6):.4f}"
         )
 
 

@@ -45,7 +45,11 @@ CONSTRUCTIONS = [
     (lambda: adeu.Sum(()), "Sum: terms takes one or more Mechanisms, got ()"),
     (lambda: adeu.Product((F, 2)), "Product: factors takes one or more Mechanisms"),
     (lambda: adeu.from_function(3), "FromFunction: function takes a function, got 3"),
-    (lambda: adeu.from_host(len, name="two words"), "FromHost: name takes a Python identifier, got 'two words'"),
+    (
+        lambda: adeu.from_host(len, name="two words"),
+        "FromHost: name takes a Python identifier that is not one of key,",
+    ),
+    (lambda: adeu.from_host(len, name="explored"), "explored, step, got 'explored'"),
     (lambda: adeu.Sigmoid(c=0), "Sigmoid: c takes a finite number > 0, got 0"),
     (lambda: adeu.Saturating(c=-1), "Saturating: c takes a finite number > 0, got -1"),
     (lambda: adeu.Clip(0.5, 0.5), "Clip: high takes a finite number > 0.5, got 0.5"),
@@ -54,8 +58,13 @@ CONSTRUCTIONS = [
         "Gaussian: the range (low, high) takes finite numbers with low < high, got (1.0, 1.0)",
     ),
     (lambda: adeu.Gaussian(low=1.0), "Gaussian: the range (low, high) takes both or neither, got (1.0, None)"),
+    (
+        lambda: adeu.Gaussian([-1, -1], [1, 1, 1]),
+        "Gaussian: the range (low, high) takes finite numbers with low < high",
+    ),
+    (lambda: adeu.Gaussian(-3e38, 3e38), "Gaussian: the range (low, high) takes finite numbers with low < high"),
     (lambda: adeu.Gaussian(moment="sd"), "Gaussian: moment takes 'std' or 'variance', got 'sd'"),
-    (lambda: adeu.Categorical(temperature=0), "Categorical: temperature takes a finite number > 0, got 0"),
+    (lambda: adeu.Categorical(temperature=0), "Categorical: temperature takes a finite number >= 1e-30, got 0"),
     (lambda: adeu.Options(mu=1.0), "Options: mu takes a finite number > 1, got 1.0"),
     (lambda: adeu.Options(carried=1), "Options: carried takes a bool, got 1"),
     (
@@ -66,6 +75,8 @@ CONSTRUCTIONS = [
         lambda: adeu.Options(options=[[0]], weights=[1, 2]),
         "Options: weights takes 1 numbers >= 0, not all 0, got (1, 2)",
     ),
+    (lambda: adeu.Options(weights=1.0), "Options: weights takes as many numbers >= 0, not all 0, got 1.0"),
+    (lambda: adeu.KnownUnsafe(3, 0), "KnownUnsafe: states takes distinct whole numbers >= 0, at least one, got 3"),
     (lambda: adeu.KnownUnsafe([1, 1], [0, 0]), "KnownUnsafe: states takes distinct whole numbers >= 0"),
     (lambda: adeu.KnownUnsafe([1], [0, 0]), "KnownUnsafe: actions takes one action for each of the 1 states"),
     (
@@ -133,6 +144,10 @@ def test_an_unbounded_or_integer_box_is_refused():
     with pytest.raises(ValueError, match="a bounded Box, or a range: Gaussian"):
         adeu.Behavior(explorer(D=adeu.Gaussian()), Spaces())
     assert adeu.Behavior(explorer(D=adeu.Gaussian(-1.0, 1.0)), Spaces()).act(0, [5.0]).action == [1.0]
+    largest = np.finfo(np.float32).max
+    Spaces.action_space = gymnasium.spaces.Box(-largest, largest, (1,))
+    with pytest.raises(ValueError, match="a bounded Box, or a range: Gaussian"):
+        adeu.Behavior(explorer(D=adeu.Gaussian()), Spaces())
     Spaces.action_space = gymnasium.spaces.Box(0, 9, (1,), np.int64)
     with pytest.raises(ValueError, match="a Box of real numbers"):
         adeu.Behavior(explorer(D=adeu.Gaussian()), Spaces())
@@ -150,10 +165,20 @@ def test_a_field_that_cannot_be_hashed_is_named():
     class Listing(adeu.Mechanism):
         items: list
 
-    with pytest.raises(TypeError, match=r"a part's fields are hashable.*list"):
-        explorer(Listing([1, 2]))
+    for f in (Listing([1, 2]), adeu.Sum((F, Listing([1, 2])))):
+        with pytest.raises(ValueError, match=r"Listing: items takes a hashable value.*got \[1, 2\]"):
+            explorer(f)
 
 
-def test_a_gaussian_without_range_says_so():
+def test_what_only_a_space_can_tell_is_asked_for():
+    with pytest.raises(ValueError, match="ExpectedCost: no num_actions yet"):
+        adeu.ExpectedCost(num_states=2).init(None, 0)
     with pytest.raises(ValueError, match="Gaussian: no range yet"):
         adeu.Gaussian().sample(None, np.zeros(1), 0.1, ())
+
+
+def test_numpy_numbers_are_numbers():
+    assert adeu.Options(options=[[np.int64(0)], np.array([1, 0])]) == adeu.Options(options=[[0], [1, 0]])
+    assert adeu.KnownUnsafe(np.array([3]), [np.int64(1)]) == adeu.KnownUnsafe([3], [1])
+    assert adeu.Rnd(hidden=np.array([8, 8]), scale=np.float32(2)) == adeu.Rnd(hidden=(8, 8), scale=2.0)
+    assert adeu.Gaussian([-0.7], [0.7]).bind(None, gymnasium.spaces.Box(-0.7, 0.7, (1,)))

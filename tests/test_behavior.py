@@ -192,6 +192,32 @@ class TestVectors:
         np.testing.assert_array_equal(behavior.state, expected)
         assert behavior.step == 14
 
+    def test_same_step_needs_info_and_an_explicit_cost_wins(self):
+        env = gymnasium.make_vec(
+            "FrozenLake-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP}
+        )
+        behavior = adeu.Behavior(explorer(f=adeu.ExpectedCost(16)), env)
+        step = adeu.Transition([0, 1], [0, 0], [0.0, 0.0], [1, 0], [False, True], [False, False], cost=[1.0, 2.0])
+        with pytest.raises(ValueError, match="observe takes info too under autoreset SAME_STEP"):
+            behavior.observe(step)
+        info = {"final_obs": np.array([None, 5], object), "_final_obs": np.array([False, True])}
+        info |= {"final_info": {"cost": np.array([0.0, 9.0])}, "_final_info": np.array([False, True])}
+        behavior.observe(step, info)
+        assert behavior.state[:2, 0].tolist() == [1.0, 2.0]
+        behavior.observe(step._replace(cost=None), info)
+        assert behavior.state[:2, 0].tolist() == [0.0, 9.0]
+        info["final_info"]["cost"] = np.array([0.0, np.nan])
+        with pytest.raises(ValueError, match=re.escape("info['final_info']['cost'] takes finite numbers, got nan")):
+            behavior.observe(step._replace(cost=None), info)
+
+    def test_a_box_may_have_no_dimensions_and_double_precision(self):
+        class Spaces:
+            observation_space = gymnasium.spaces.Discrete(3)
+            action_space = gymnasium.spaces.Box(-0.1, 0.3, (), np.float64)
+
+        behavior = adeu.Behavior(explorer(adeu.Gaussian(), f=adeu.Constant(2.0), g=adeu.Identity()), Spaces())
+        assert all(Spaces.action_space.contains(np.asarray(behavior.act(0, 0.2).action)) for _ in range(50))
+
     def test_a_discrete_space_may_start_anywhere(self):
         class Spaces:
             observation_space = gymnasium.spaces.Discrete(3, start=5)
@@ -202,7 +228,13 @@ class TestVectors:
             assert behavior.act(7, [1.0, 0.0]).action == -1
         behavior.observe(adeu.Transition(7, -1, 0.0, 5, False, False))
         np.testing.assert_array_equal(behavior.state, [0, 0, 1])
-        with pytest.raises(ValueError, match=re.escape("observation takes states of Discrete(3, start=5), got 8")):
+        hosted = adeu.Behavior(explorer(f=adeu.from_host(lambda obs: 1.0 * obs)), Spaces())
+        assert hosted.act(7, [1.0, 0.0]).uncertainty == 7
+        with pytest.raises(ValueError, match=re.escape("action takes members of Discrete(2, start=-1), got [1]")):
+            behavior.observe(adeu.Transition(7, 1, 0.0, 5, False, False))
+        with pytest.raises(ValueError, match=re.escape("observation takes numbers that fit int32, got 4294967301")):
+            behavior.act(2**32 + 5, [1.0, 0.0])
+        with pytest.raises(ValueError, match=re.escape("observation takes members of Discrete(3, start=5), got 8")):
             behavior.act(8, [1.0, 0.0])
 
 
@@ -278,6 +310,20 @@ class TestGuards:
         behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), adeu.Gaussian(), guard), Spaces())
         assert behavior.act(1, [0.0, 0.0]).action.tolist() == [0.25, -0.5]
         assert behavior.act(2, [0.0, 0.0]).action.tolist() != [0.0, 0.0]
+        whole = adeu.KnownUnsafe(states=[1], actions=[[0, 1]])
+        behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), adeu.Gaussian(), whole), Spaces())
+        assert behavior.act(1, [0.3, 0.3]).action.tolist() == [0.0, 1.0]
+
+    def test_a_guard_of_ones_own_may_look_at_anything(self):
+        class Edge(adeu.Guard):
+            def __call__(self, obs):
+                return jnp.abs(obs[0]) > 2.0, 1
+
+        guarded = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli(), Edge())
+        behavior = adeu.Behavior(guarded, gymnasium.make("CartPole-v1"))
+        at_the_edge = [behavior.act([2.5, 0, 0, 0], [9.0, 0.0]) for _ in range(30)]
+        assert {int(decision.action) for decision in at_the_edge} == {1}
+        assert {int(behavior.act([0, 0, 0, 0], [9.0, 0.0]).action) for _ in range(30)} == {0, 1}
 
 
 class TestEvaluation:
@@ -296,6 +342,15 @@ class TestEvaluation:
         behavior.act(np.zeros(4), [0.0, 1.0])
         assert not same(before, leaves(behavior._tree()))
 
+    def test_ties_fall_at_random_and_alike_each_time_over(self):
+        behavior = adeu.Behavior(explorer(f=adeu.Constant(0.0)), gymnasium.make("CartPole-v1"))
+        runs = []
+        for _ in range(2):
+            with behavior.evaluation():
+                runs.append([int(behavior.act(np.zeros(4), [1.0, 1.0]).action) for _ in range(40)])
+        assert 5 < sum(runs[0]) < 35
+        assert runs[0] == runs[1]
+
     def test_a_box_returns_the_mean(self):
         env = gymnasium.make("Pendulum-v1")
         behavior = adeu.Behavior(explorer(adeu.Gaussian()), env)
@@ -311,7 +366,7 @@ class TestLearning:
         before = leaves(behavior.carry)
         step = adeu.Transition(3, 1, 0.5, 4, False, False)
         behavior.observe(step)
-        behavior.update(stack([step, step]), td_error=np.ones(2))
+        behavior.update([step, step], td_error=np.ones(2))
         assert same(before, leaves(behavior.carry))
         assert behavior.state[0][3] == 1
         assert behavior.state[1][0] < 1
@@ -429,7 +484,7 @@ class TestEncoders:
 
 
 class TestWarnings:
-    def run(self, explorer, acts, updates=0):
+    def run(self, explorer, acts, updates=0, observes=True):
         env = gymnasium.make("CartPole-v1")
         behavior = adeu.Behavior(explorer, env)
         obs = np.zeros((2, 4))
@@ -440,6 +495,8 @@ class TestWarnings:
                 behavior.update(batch, td_error=np.zeros(2))
             for _ in range(acts):
                 behavior.act(obs[0], [0.0, 1.0])
+                if observes:
+                    behavior.observe(adeu.Transition(obs[0], 0, 0.0, obs[0], False, False))
         assert all(warning.filename == __file__ for warning in caught)
         return [str(warning.message) for warning in caught], behavior
 
@@ -449,6 +506,15 @@ class TestWarnings:
         assert "update(), which was not called in 1000 steps" in caught[0]
         assert self.run(explorer(f=adeu.TdError()), 2500, updates=1)[0] == []
         assert self.run(explorer(f=adeu.Constant(0.5)), 2500)[0] == []
+
+    def test_an_f_learning_outside_that_is_never_updated_is_reported_too(self):
+        host = adeu.from_host(lambda obs: obs[:, 0], lambda batch: None)
+        assert "update(), which was not called" in self.run(explorer(f=host), 1000)[0][0]
+
+    def test_forgetting_to_observe_is_reported_once(self):
+        caught, _ = self.run(explorer(f=adeu.Constant(0.5)), 2500, observes=False)
+        assert len(caught) == 1
+        assert "observe() was not called in 1000 steps" in caught[0]
 
     def test_a_saturated_g_is_reported_once(self):
         caught, behavior = self.run(explorer(f=adeu.Constant(1e4)), 2500)
@@ -536,9 +602,26 @@ class TestSaving:
         other = adeu.Behavior(explorer(f=adeu.Rnd(scale=2.0)), gymnasium.make("CartPole-v1"))
         with pytest.raises(ValueError, match="made with another explorer"):
             other.load(path)
+        acrobot = adeu.Behavior(explorer(), gymnasium.make("Acrobot-v1"))
+        with pytest.raises(ValueError, match="made with another observation space"):
+            acrobot.load(path)
         vector = adeu.Behavior(explorer(), gymnasium.make_vec("CartPole-v1", 2))
         with pytest.raises(ValueError, match="made with another number of environments: 1; here it is 2"):
             vector.load(path)
+
+    def test_another_way_of_resetting_is_refused(self, tmp_path):
+        first, second = (
+            gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode})
+            for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)
+        )
+        adeu.Behavior(explorer(), first).save(tmp_path / "behavior")
+        with pytest.raises(ValueError, match="made with another autoreset: next step"):
+            adeu.Behavior(explorer(), second).load(tmp_path / "behavior")
+
+    def test_a_missing_folder_is_named(self, tmp_path):
+        behavior, _ = self.saved(tmp_path)
+        with pytest.raises(FileNotFoundError, match="there is no folder"):
+            behavior.save(tmp_path / "nowhere" / "behavior")
 
     def test_a_lambda_can_be_saved(self, tmp_path):
         behavior, path = self.saved(tmp_path, f=adeu.from_function(lambda obs: obs[0] ** 2))
@@ -575,21 +658,28 @@ class TestBadInput:
             self.refused(message, lambda obs=obs: behavior.act(obs, [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (3,)", lambda: behavior.act(np.zeros(3), [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (1, 4)", lambda: behavior.act(np.zeros((1, 4)), [0.0, 1.0]))
+        message = "observation takes shape (4,), got a tuple of unlike parts"
+        self.refused(message, lambda: behavior.act((np.zeros(4), {}), [0.0, 1.0]))
         self.refused("observation takes numbers, got <U1", lambda: behavior.act(list("abcd"), [0.0, 1.0]))
         self.refused("observation takes finite numbers, got inf", lambda: behavior.act(np.full(4, 1e300), [0.0, 1.0]))
         vector = adeu.Behavior(explorer(), gymnasium.make_vec("CartPole-v1", 3))
         self.refused("observation takes shape (3, 4), got (4,)", lambda: vector.act(self.good, np.zeros((3, 2))))
         lake = adeu.Behavior(explorer(f=adeu.Counts(16)), gymnasium.make("FrozenLake-v1"))
         self.refused("observation takes whole numbers, got float64", lambda: lake.act(1.5, np.zeros(4)))
-        self.refused("observation takes states of Discrete(16), got 16", lambda: lake.act(16, np.zeros(4)))
+        self.refused("observation takes members of Discrete(16), got 16", lambda: lake.act(16, np.zeros(4)))
         assert same(before, leaves(behavior._tree()))
 
     def test_centers_and_masks(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
-        self.refused("center takes shape (2,), got ()", lambda: behavior.act(self.good, 1))
-        self.refused("center takes shape (2,), got (3,)", lambda: behavior.act(self.good, np.zeros(3)))
         self.refused(
-            "center takes finite numbers, got nan at index [0]", lambda: behavior.act(self.good, [np.nan, 0])
+            "center (one preference per action) takes shape (2,), got ()", lambda: behavior.act(self.good, 1)
+        )
+        self.refused(
+            "center (one preference per action) takes shape (2,), got (3,)",
+            lambda: behavior.act(self.good, np.zeros(3)),
+        )
+        self.refused(
+            "takes finite numbers, got nan at index [0]", lambda: behavior.act(self.good, [np.nan, 0])
         )
         box = adeu.Behavior(explorer(adeu.Gaussian()), self.pendulum)
         self.refused("center takes shape (1,), got (2,)", lambda: box.act(np.zeros(3), np.zeros(2)))
@@ -599,6 +689,8 @@ class TestBadInput:
         )
         none = [False, False]
         self.refused("at least one allowed action", lambda: behavior.act(self.good, [0, 1], action_mask=none))
+        additive = [0.0, -np.inf]
+        self.refused("action_mask takes true or false", lambda: behavior.act(self.good, [0, 1], action_mask=additive))
         allowed = [behavior.act(self.good, [0, 1], action_mask=[1, 0]).action for _ in range(50)]
         assert set(allowed) == {0}
 
@@ -610,9 +702,20 @@ class TestBadInput:
         wrong = np.zeros((5, 2))
         message = "q_values takes a leading axis of 3, got shape (5, 2)"
         self.refused(message, lambda: behavior.act(obs, center, q_values=wrong))
+        flat = np.zeros((3, 2))
+        message = "q_values takes shape (critics, 2) per environment in Discrete(2), got (2,)"
+        self.refused(message, lambda: behavior.act(obs, center, q_values=flat))
+        self.refused("step takes no value from outside", lambda: behavior.act(obs, center, step=np.zeros(3)))
+        poison = np.full((3, 2, 2), np.nan)
+        self.refused("q_values takes finite numbers, got nan", lambda: behavior.act(obs, center, q_values=poison))
         td = adeu.Behavior(explorer(f=adeu.TdError(16)), gymnasium.make("FrozenLake-v1"))
         step = adeu.Transition(0, 0, 0.0, 0, False, False)
         self.refused("'td_error'", lambda: td.observe(step), TypeError)
+        self.refused("td_error takes finite numbers", lambda: td.observe(step, td_error=np.nan))
+        self.refused("TdError: td_error takes one number", lambda: td.observe(step, td_error=np.ones(1)))
+        box = adeu.Behavior(explorer(adeu.Gaussian(), f=adeu.EnsembleStd()), self.pendulum)
+        message = "q_values takes shape (critics,) per environment"
+        self.refused(message, lambda: box.act(np.zeros(3), [0.0], q_values=np.zeros((2, 1))))
 
     @pytest.mark.parametrize(
         ("value", "message"),
@@ -650,6 +753,61 @@ class TestBadInput:
         behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5), g=Bad()), self.cartpole)
         self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]))
 
+    @pytest.mark.parametrize(
+        ("result", "message"),
+        [
+            (lambda carry: jnp.zeros((), int), "sample() must return (action, explored, carry), it returned"),
+            (
+                lambda carry: (jnp.zeros(2, int), False, carry),
+                "D must return an action of shape (), it returned shape (2,)",
+            ),
+            (lambda carry: (jnp.asarray(7), False, carry), "D must return actions of Discrete(2), it returned [7]"),
+            (
+                lambda carry: (jnp.asarray(0), False, 1.5),
+                "sample() must return a carry like (), it returned float32[]",
+            ),
+        ],
+        ids=["tuple", "shape", "range", "carry"],
+    )
+    def test_a_d_that_returns_no_action(self, result, message):
+        class Bad(adeu.Distribution):
+            def sample(self, key, center, spread, carry, action_mask=None):
+                return result(carry)
+
+        behavior = adeu.Behavior(explorer(Bad(), f=adeu.Constant(0.5)), self.cartpole)
+        error = ValueError if message.startswith("D must") else TypeError
+        self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]), error)
+
+    def test_an_f_that_forgets_its_carry_or_changes_its_state(self):
+        class Forgets(adeu.Mechanism):
+            def measure(self, key, state, carry, obs, **given):
+                return 0.5
+
+        behavior = adeu.Behavior(explorer(f=Forgets()), self.cartpole)
+        message = "measure() must return (uncertainty, carry), it returned 0.5"
+        self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]), TypeError)
+
+        @dataclasses.dataclass(frozen=True)
+        class Grows(adeu.Mechanism):
+            def init(self, key, obs):
+                return jnp.zeros(4)
+
+            def measure(self, key, state, carry, obs, **given):
+                return jnp.sum(state), carry
+
+            def observe(self, state, transition, **given):
+                return None
+
+            def update(self, state, batch, **given):
+                return state + batch.obs
+
+        behavior = adeu.Behavior(explorer(f=Grows()), self.cartpole)
+        step = adeu.Transition(self.good, 0, 0.0, self.good, False, False)
+        message = "update() must return a state like float32[4], it returned float32[8, 4]"
+        self.refused(message, lambda: behavior.update([step] * 8), TypeError)
+        message = "observe() must return a state like float32[4], it returned None"
+        self.refused(message, lambda: behavior.observe(step), TypeError)
+
     def test_transitions(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
         step = adeu.Transition(self.good, 0, 0.0, self.good, False, False)
@@ -659,12 +817,16 @@ class TestBadInput:
             ({"reward": np.inf}, "reward takes finite numbers"),
             ({"action": 0.5}, "action takes whole numbers"),
             ({"terminated": [True, False]}, "terminated takes shape (), got (2,)"),
+            ({"terminated": np.nan}, "terminated takes true or false, got nan"),
+            ({"action": 2}, "action takes members of Discrete(2), got [2]"),
             ({"cost": np.nan}, "cost takes finite numbers"),
         ]:
             self.refused(message, lambda change=change: behavior.observe(step._replace(**change)))
         mapping = step._asdict()
         del mapping["truncated"]
         self.refused("'truncated' is missing", lambda: behavior.observe(mapping))
+        self.refused("info takes the environment's mapping, got str", lambda: behavior.observe(step, "x"), TypeError)
+        self.refused("ended takes shape (1,), got (2,)", lambda: behavior.begin([True, False]))
         self.refused("a transition takes an adeu.Transition or a mapping", lambda: behavior.observe(3), TypeError)
         self.refused("batch takes transitions along a leading axis", lambda: behavior.update(step))
 

@@ -82,7 +82,10 @@ class TestCategorical:
         assert (explored == np.isin(actions, [1, 2])).all()
 
     def test_full_spread_is_exactly_uniform(self):
-        assert (adeu.Categorical().probabilities(jnp.array([1e30, -1e30, 5.0]), 1.0) == jnp.full(3, 1 / 3)).all()
+        for temperature in (1.0, 1e-30):
+            p = adeu.Categorical(temperature).probabilities(jnp.array([3e38, -3e38, 5.0]), 1.0)
+            assert (p == jnp.full(3, 1 / 3)).all()
+        assert adeu.Categorical(1e-30).probabilities(jnp.array([1.0, 1.0, 0.9]), 0.0).tolist() == [0.5, 0.5, 0.0]
 
     def test_masked_actions_are_never_taken(self):
         mask = jnp.array([False, True, True, False])
@@ -166,6 +169,13 @@ class TestOptions:
         carries = jax.vmap(lambda key: D.sample(key, self.q, 1.0, D.begin(key))[2])(KEYS)
         assert carries.steps_left.max() == 9_999
         assert_share((carries.steps_left == 9_999).sum(), len(KEYS), stats.zipf(1.01).sf(9_999))
+
+    def test_in_double_precision_the_carry_keeps_its_types(self):
+        with jax.enable_x64(True):
+            D = adeu.Options()
+            before = D.begin(KEYS[0])
+            after = D.sample(KEYS[0], self.q, 1.0, before)[2]
+            assert [leaf.dtype for leaf in before] == [leaf.dtype for leaf in after]
 
     def test_own_options_are_played_whole_and_weighted(self):
         D = adeu.Options(mu=2.0, options=[[0, 1, 2], [2]], weights=[1.0, 3.0])

@@ -39,3 +39,4 @@ def test_ceiling_is_approached_and_never_passed(g):
     assert np.max(spreads) == pytest.approx(g.ceiling, rel=1e-5)
     assert np.max(spreads) <= g.ceiling * (1 + 1e-6)
     assert adeu.Identity().ceiling is None
+    assert adeu.ShiftedSigmoid(-800.0).ceiling == 0.0

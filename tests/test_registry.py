@@ -37,6 +37,17 @@ def test_what_nobody_could_import_is_refused_before_it_is_written():
             adeu.to_json(part)
 
 
+def test_only_parts_go_to_json():
+    with pytest.raises(ValueError, match="to_json: part takes a part, got <class"):
+        adeu.to_json(adeu.Rnd)
+
+
+def test_a_script_is_not_a_module_others_could_import():
+    script = "import adeu; F = type('F', (adeu.Mechanism,), {}); adeu.to_json(F())"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "__main__:F has no import path" in run.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -50,6 +61,10 @@ def test_what_nobody_could_import_is_refused_before_it_is_written():
         ('{"part": ".relative:F"}', "'.relative:F' cannot be imported"),
         ('{"part": 3}', "no member 'part' with its name"),
         ('{"part": "Sum", "terms": [{"a": 1}]}', "no member 'part' with its name"),
+        (
+            '{"part": "FromFunction", "function": {"function": 3}}',
+            "a function's path takes package.module:name, got 3",
+        ),
         ("[1]", "not a part's JSON"),
         ("{", "not a part's JSON"),
     ],

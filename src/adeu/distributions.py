@@ -50,8 +50,11 @@ class Gaussian(Distribution):
         if self.low is not None:
             check.frozen(self, "low")
             check.frozen(self, "high")
-            low, high = np.asarray(self.low, float), np.asarray(self.high, float)
-            if not (np.isfinite(low).all() and np.isfinite(high).all() and np.all(low < high)):
+            low, high = np.asarray(self.low, np.float32), np.asarray(self.high, np.float32)
+            alike = () in (low.shape, high.shape) or low.shape == high.shape
+            with np.errstate(over="ignore"):
+                fits = alike and np.isfinite(high - low).all() and bool(np.all(low < high))
+            if not fits:
                 check.refuse(self, "the range (low, high)", "finite numbers with low < high", (self.low, self.high))
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
@@ -65,13 +68,15 @@ class Gaussian(Distribution):
             check.refuse(self, "action space", "a Box of real numbers", action_space)
         low, high = action_space.low, action_space.high
         if self.low is None:
-            if not action_space.is_bounded():
+            with np.errstate(over="ignore"):
+                bounded = np.isfinite(np.float32(high - low)).all()
+            if not bounded:
                 check.refuse(
                     self, "action space", "a bounded Box, or a range: Gaussian(low=..., high=...)", action_space
                 )
             return dataclasses.replace(self, low=low, high=high)
-        shapes = {np.shape(self.low), np.shape(self.high)} - {(), low.shape}
-        if shapes or np.any(self.low < low) or np.any(self.high > high):
+        own_low, own_high = np.asarray(self.low, low.dtype), np.asarray(self.high, high.dtype)
+        if {own_low.shape, own_high.shape} - {(), low.shape} or np.any(own_low < low) or np.any(own_high > high):
             check.refuse(
                 self,
                 "the range (low, high)",
@@ -103,6 +108,12 @@ class _Discrete(Distribution):
             check.refuse(self, "action space", "a Discrete (Gaussian takes a Box)", action_space)
         return self
 
+    def impose(
+        self, active: Array, action: Array, center: Array, action_mask: Array | None
+    ) -> tuple[Array, Array | None]:
+        allowed = True if action_mask is None else action_mask
+        return center, jnp.where(active, jnp.arange(jnp.shape(center)[0]) == action, allowed)
+
     def _preferences(self, center: Array, action_mask: Array | None) -> Array:
         center = jnp.asarray(center, float)
         if center.ndim != 1:
@@ -116,7 +127,7 @@ def _best(preferences: Array) -> Array:
 
 def _choose(key: Key, weights: Array) -> Array:
     """An index with a probability proportional to its weight."""
-    return jax.random.categorical(key, jnp.log(weights))
+    return jax.random.categorical(key, jnp.log(weights)).astype(jnp.int32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,10 +136,12 @@ class Categorical(_Discrete):
 
         p(a) = softmax(trust * q(s, a) / temperature),  trust = 1 - spread
 
-    A spread of 1 is exactly uniform. Explored: the action is not among the best.
+    A spread of 1 is exactly uniform. A spread of 0 is the plain softmax, which is as good as greedy only where
+    preferences differ by much more than the temperature: with Q-values between 0 and 1, take 0.01 rather than 1.
+    Explored: the action is not among the best.
 
     Args:
-        temperature: of the softmax where the agent is sure.
+        temperature: of the softmax where the agent is sure, in units of the preferences.
 
     Examples:
         >>> import adeu, jax
@@ -144,7 +157,7 @@ class Categorical(_Discrete):
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        check.number(self, "temperature", above=0)
+        check.number(self, "temperature", at_least=1e-30)
 
     def probabilities(self, center: Array, spread: Array, action_mask: Array | None = None) -> Array:
         return jax.nn.softmax(self._logits(center, spread, action_mask))
@@ -152,7 +165,7 @@ class Categorical(_Discrete):
     def sample(
         self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
     ) -> tuple[Array, Array, Carry]:
-        action = jax.random.categorical(key, self._logits(center, spread, action_mask))
+        action = jax.random.categorical(key, self._logits(center, spread, action_mask)).astype(jnp.int32)
         explored = ~_best(self._preferences(center, action_mask))[action]
         return action, explored, carry
 
@@ -162,9 +175,10 @@ class Categorical(_Discrete):
     def _logits(self, center: Array, spread: Array, action_mask: Array | None) -> Array:
         preferences = self._preferences(center, action_mask)
         trust = 1.0 - jnp.clip(spread, 0.0, 1.0)
-        # Relative to the best one, which costs no precision where the best are what matters.
-        advantage = preferences - jnp.max(preferences)
-        return jnp.where(jnp.isneginf(advantage), -jnp.inf, trust / self.temperature * advantage)
+        # Relative to the best one, which costs no precision where the best are what matters, and finite, so that
+        # no trust makes any difference vanish.
+        advantage = jnp.maximum(preferences - jnp.max(preferences), float(np.finfo(preferences.dtype).min))
+        return jnp.where(jnp.isneginf(preferences), -jnp.inf, trust * advantage / self.temperature)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,7 +221,8 @@ class Options(_Discrete):
         n ~ zeta(mu), at most 10,000:  P(n) = n^-mu / zeta(mu)
 
     An option is one action, or a sequence of them, played n times over; then the policy decides again. An option
-    that comes to an action the mask forbids ends there. Explored: an option decides the action.
+    that comes to an action the mask forbids ends there. Explored: an option decides the action. Actions count from
+    0, wherever the space starts.
 
     Args:
         mu: the tail's exponent, > 1; the smaller, the longer.
@@ -246,9 +261,9 @@ class Options(_Discrete):
             if not options or not all(isinstance(o, tuple) and o and all(_is_action(a) for a in o) for o in options):
                 check.refuse(self, "options", "sequences of actions, such as [[0, 0], [1]]", options)
         if self.weights is not None:
-            count = "options' number of" if self.options is None else f"{len(self.options)}"
-            weights = np.atleast_1d(np.asarray(self.weights, float))
-            fits = self.options is None or weights.shape == (len(self.options),)
+            count = "as many" if self.options is None else len(self.options)
+            weights = np.asarray(self.weights, float)
+            fits = weights.ndim == 1 and (self.options is None or len(weights) == len(self.options))
             if not (fits and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
                 check.refuse(self, "weights", f"{count} numbers >= 0, not all 0", self.weights)
 
@@ -290,12 +305,13 @@ class Options(_Discrete):
         lengths = [len(option) for option in options]
         table = [option + (0,) * (max(lengths) - len(option)) for option in options]
         weights = self.weights or (1.0,) * len(options)
-        return jnp.array(table), jnp.array(lengths), jnp.array(weights, float)
+        return jnp.array(table, jnp.int32), jnp.array(lengths, jnp.int32), jnp.array(weights, float)
 
     def _draw(self, key: Key) -> Array:
         """How often an option is played: n ~ zeta(mu)."""
         survival = jnp.asarray(_zeta_survival(self.mu, self.longest))
-        return 1 + jnp.searchsorted(-survival, -jax.random.uniform(key), side="left").astype(jnp.int32)
+        above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
+        return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)
 
 
 def _is_action(value: Any) -> bool:

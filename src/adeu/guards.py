@@ -18,6 +18,8 @@ class KnownUnsafe(Guard):
 
         a = actions[i]  where s = states[i]
 
+    States and actions count from 0, wherever their spaces start.
+
     Args:
         states: the states' numbers, each once.
         actions: the mentor's action for each: an integer, or a vector where actions are continuous.
@@ -39,9 +41,10 @@ class KnownUnsafe(Guard):
         for argument in ("states", "actions"):
             check.frozen(self, argument)
         states, actions = self.states, self.actions
-        if not states or len(set(states)) != len(states) or not all(isinstance(s, int) and s >= 0 for s in states):
+        numbered = isinstance(states, tuple) and all(isinstance(s, int) and s >= 0 for s in states)
+        if not (numbered and states and len(set(states)) == len(states)):
             check.refuse(self, "states", "distinct whole numbers >= 0, at least one", states)
-        if len(actions) != len(states):
+        if not isinstance(actions, tuple) or len(actions) != len(states):
             check.refuse(self, "actions", f"one action for each of the {len(states)} states", actions)
         order = sorted(range(len(states)), key=states.__getitem__)
         object.__setattr__(self, "states", tuple(states[i] for i in order))

@@ -96,7 +96,7 @@ class ShiftedSigmoid(Normalizer):
 
     @property
     def ceiling(self) -> float:
-        return 1.0 / (1.0 + math.exp(-self.shift))
+        return 0.5 + 0.5 * math.tanh(self.shift / 2)
 
     def __call__(self, uncertainty: Array) -> Array:
         return jax.nn.sigmoid(self.shift - 1.0 / jnp.asarray(uncertainty, float))

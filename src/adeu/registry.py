@@ -11,6 +11,8 @@ import importlib
 import json
 from typing import Any
 
+import numpy as np
+
 from adeu import distributions, guards, normalizers
 from adeu.core import check
 from adeu.core.contract import Part
@@ -58,12 +60,14 @@ def to_json(part: Part) -> str:
         >>> adeu.to_json(adeu.Rollouts(adeu.Constant(0.5), rho=0.3, c=0.2))
         '{"part": "Rollouts", "f": {"part": "Constant", "c": 0.5}, "rho": 0.3, "c": 0.2}'
     """
+    if not isinstance(part, Part):
+        check.refuse("to_json", "part", "a part", part)
     _require_paths(part)
     return json.dumps(describe(part), allow_nan=False)
 
 
 def from_json(text: str) -> Any:
-    """The part that `to_json` wrote."""
+    """The part that `to_json` wrote. It imports the modules that the text names: read only text you trust."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -76,8 +80,10 @@ def from_json(text: str) -> Any:
 def describe(value: Any) -> Any:
     """A part as plain JSON data, also where a function in it could not be found again."""
     if isinstance(value, Part):
-        fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
         return {"part": _name(type(value))} | fields
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, tuple):
         return [describe(item) for item in value]
     if callable(value):
@@ -116,7 +122,9 @@ def _path(value: Any) -> str:
     return f"{value.__module__}:{getattr(value, '__qualname__', type(value).__qualname__)}"
 
 
-def _load(path: str) -> Any:
+def _load(path: Any) -> Any:
+    if not isinstance(path, str):
+        raise ValueError(f"a function's path takes package.module:name, got {path!r}")
     module, _, name = path.partition(":")
     try:
         found: Any = importlib.import_module(module)
@@ -144,7 +152,7 @@ def _require_paths(value: Any) -> None:
 def _require_path(value: Any) -> None:
     path = _path(value)
     try:
-        found = _load(path)
+        found = None if path.startswith("__main__:") else _load(path)
     except ValueError:
         found = None
     if found is not value:

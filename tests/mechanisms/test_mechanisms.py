@@ -1,5 +1,7 @@
 """What each f measures, on numbers worked out by hand."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +24,7 @@ def test_schedules_go_from_start_to_end_and_stay():
     linear = adeu.Schedule(1.0, 0.2, steps=10)
     exponential = adeu.Schedule(1.0, 0.01, steps=10, kind="exponential")
     assert [measured(linear, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.6, 0.2, 0.2])
+    assert measured(adeu.Schedule(1.0, 0.0, steps=10**10), step=jnp.asarray(2**30)) == pytest.approx(0.8926, rel=1e-3)
     assert [measured(exponential, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.1, 0.01, 0.01])
 
 
@@ -40,6 +43,8 @@ def test_a_state_outside_the_table_is_not_an_uncertainty():
     f = adeu.Counts(num_states=3)
     assert np.isnan(measured(f, f.init(KEY, 0), obs=3))
     assert np.isnan(measured(f, f.init(KEY, 0), obs=-1))
+    for outside in (-1, 3):
+        assert not f.observe(f.init(KEY, 0), step(obs=outside)).any()
 
 
 def test_ensemble_std_at_the_policys_action():
@@ -47,6 +52,9 @@ def test_ensemble_std_at_the_policys_action():
     assert measured(adeu.EnsembleStd(lam=3.0), center=jnp.array([0, 1, 0]), q_values=q_values) == pytest.approx(6.0)
     assert measured(adeu.EnsembleStd(), center=jnp.array([0, 1, 1]), q_values=q_values) == pytest.approx(3.0)
     assert measured(adeu.EnsembleStd(), center=jnp.zeros(2), q_values=jnp.array([1.0, 4.0])) == pytest.approx(1.5)
+    allowed = jnp.array([False, True, True])
+    given = {"center": jnp.array([9.0, 1.0, 0.0]), "q_values": q_values, "action_mask": allowed}
+    assert measured(adeu.EnsembleStd(), **given) == pytest.approx(2.0)
     with pytest.raises(ValueError, match=r"EnsembleStd: q_values takes shape \(critics,\) or \(critics, 3\)"):
         measured(adeu.EnsembleStd(), center=jnp.zeros(3), q_values=jnp.zeros((2, 2)))
 
@@ -100,6 +108,10 @@ def test_safety_equations():
     for best, lam in ((3.0, 3.0), (0.5, 1.0), (-9.0, 1.0), (100.0, 1.0)):
         q_values = jnp.array([[best - 1, best], [best - 5, best]])
         assert measured(conditioned, *two, q_values=q_values) == pytest.approx(2.0 / (lam * 4.0))
+    masked = {"q_values": jnp.array([[99.0, 3.0]]), "action_mask": jnp.array([False, True])}
+    assert measured(conditioned, *two, **masked) == pytest.approx(2.0 / (3.0 * 4.0))
+    free = adeu.Ratio(uncertainty, adeu.Constant(0.0), lam="conditioned", floor=5.0)
+    assert measured(free, *two, q_values=jnp.array([[3.0]])) == pytest.approx(2.0 / 5.0)
     assert measured(adeu.Sum((uncertainty, cost)), *two) == 6.0
     assert measured(adeu.Product((uncertainty, cost)), *two) == 8.0
 
@@ -181,3 +193,34 @@ def test_a_missing_given_is_named():
         measured(adeu.from_host(len))
     with pytest.raises(TypeError, match="'q_values'"):
         measured(adeu.Ratio(adeu.Constant(1.0), adeu.Constant(1.0), lam="conditioned"), ((), ()), ((), ()))
+
+
+def test_parts_are_found_in_nested_tuples():
+    @dataclasses.dataclass(frozen=True)
+    class Weighted(adeu.Mechanism):
+        terms: tuple
+        total: float = dataclasses.field(init=False, default=2.0)
+
+        def measure(self, key, state, carry, obs, **given):
+            values, carry = self.measure_parts(key, state, carry, obs, **given)
+            return sum(w * v for (w, _), v in zip(self.terms, values, strict=True)) / self.total, carry
+
+    f = Weighted(((1.0, adeu.Counts(3, beta=1.0)), (3.0, adeu.Constant(5.0)))).bind(None, None)
+    state = f.observe(f.init(KEY, 0), step(obs=0))
+    assert measured(f, state, f.begin(KEY), obs=1) == pytest.approx((1.0 + 15.0) / 2)
+    assert f.learns_from == {"observe"}
+
+
+def test_a_state_beside_its_parts_must_be_learned_by_hand():
+    @dataclasses.dataclass(frozen=True)
+    class Own(adeu.Mechanism):
+        f: adeu.Mechanism
+
+        def init(self, key, obs):
+            return {"own": jnp.zeros(3), "f": super().init(key, obs)}
+
+    f = Own(adeu.Constant(1.0))
+    with pytest.raises(
+        TypeError, match=r"Own has a state of its own beside its parts' and must write its own update"
+    ):
+        f.update(f.init(KEY, 0), None)

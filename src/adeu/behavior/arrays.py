@@ -10,23 +10,38 @@ import numpy as np
 
 
 def to_numpy(value: Any) -> np.ndarray:
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if "bfloat16" in str(value.dtype) else value
+    array = np.asarray(value)
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
     """An array of `shape` for each of `lead` environments, or for one where `lead` is None."""
-    array = to_numpy(value)
     expected = shape if lead is None else (lead, *shape)
+    try:
+        array = to_numpy(value)
+    except ValueError:
+        raise ValueError(f"{name} takes shape {expected}, got a {type(value).__name__} of unlike parts") from None
     if array.shape != expected:
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
         raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
-    with np.errstate(over="ignore"):
-        array = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
-    if dtype.kind == "f" and not np.isfinite(array).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        own = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
+    if dtype.kind == "f":
+        check_finite(name, own)
+    elif array.dtype != dtype and not np.array_equal(own, array):
+        takes = "true or false" if dtype.kind == "b" else f"numbers that fit {dtype}"
+        raise ValueError(f"{name} takes {takes}, got {value}")
+    return own[None] if lead is None else own
+
+
+def check_finite(name: str, array: np.ndarray) -> None:
+    if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")
-    return array[None] if lead is None else array
 
 
 def read_tree(name: str, value: Any, example: Any, lead: int | None) -> Any:

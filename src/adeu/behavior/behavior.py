@@ -72,8 +72,16 @@ class Behavior:
         self._acts = self._updates = 0
         self._idle = np.zeros(n, bool)
         self._spreads = np.full((WINDOW, n), np.nan, np.float32)
-        self._evaluating = False
+        self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
+        self._header = {
+            "format": "adeu.Behavior 1",
+            "explorer": describe(self.explorer),
+            "number of environments": n,
+            "observation space": str(interface.observation_space),
+            "action space": str(interface.action_space),
+            "autoreset": "next step" if interface.resets_next_step else "within the step, or none",
+        }
 
     def act(self, obs: Any, center: Any, action_mask: Any = None, **given: Any) -> Decision:
         """Decides on an action in each environment.
@@ -88,16 +96,20 @@ class Behavior:
         raw = interface.observation(obs, interface.lead)
         seen = interface.encode(raw, interface.num_envs)
         center = interface.center(center)
-        offered = interface.given(given, interface.lead) if given else given
+        offered = interface.given(given, interface.lead)
+        if "q_values" in offered:
+            interface.q_values(offered["q_values"])
         for host in self._hosts:
             values = arrays.to_numpy(host.compute(raw))
             offered[host.name] = arrays.read(f"the output of {host.name}", values, (), center.dtype, len(center))
         if action_mask is not None:
             offered["action_mask"] = interface.action_mask(action_mask)
         if self._evaluating:
-            decision = self._compiled.exploit(self.state, self.carry, self.step, seen, center, offered)
-            return self._deliver(decision, raw)
-        decision, carry = self._compiled.act(self.state, self.carry, self._idle, self.step, seen, center, offered)
+            number, self._evaluated = self._evaluated, self._evaluated + 1
+            exploit = self._compiled.exploit
+            return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, center, offered), raw)
+        act = self._compiled.act
+        decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, center, offered)
         delivered = self._deliver(decision, raw)
         self.carry = carry
         self._watch(delivered.spread)
@@ -125,17 +137,18 @@ class Behavior:
         if "observe" in self._learns_from and len(fresh):
             order = np.resize(fresh, interface.num_envs)
             encoded = interface.encode_transition(step)
-            self.state = self._compiled.observe(self.state, order, len(fresh), self.step, encoded, offered)
+            self.state = self._compiled.observe(self.state, order, len(fresh), self._clock, encoded, offered)
         self.step += len(fresh)
         ended = (step.terminated | step.truncated) & ~self._idle
         self.begin(ended)
-        if interface.resets_next_step:
-            self._idle = ended
+        self._idle = ended & interface.resets_next_step
 
     def begin(self, ended: Any = None) -> None:
         """Begins an episode where `ended` is true; None: everywhere. Only for resets that `observe` cannot see."""
         n = self._interface.num_envs
-        ended = np.ones(n, bool) if ended is None else np.reshape(arrays.to_numpy(ended).astype(bool), n)
+        if ended is None:
+            ended = np.ones(n, bool)
+        ended = arrays.read("ended", ended, (), np.dtype(bool), n)
         if not self._evaluating and ended.any():
             self.carry = self._compiled.begin(self.carry, ended)
             self._idle = self._idle & ~ended
@@ -144,7 +157,7 @@ class Behavior:
         """Lets a learned f learn from a minibatch, typically the one the agent learns from.
 
         Args:
-            batch: transitions along a leading axis.
+            batch: transitions along a leading axis, or a list of them.
             given: whatever the mechanisms ask for by name, such as `td_error`.
         """
         if self._evaluating:
@@ -154,7 +167,7 @@ class Behavior:
         offered = interface.given(given, len(transitions.reward))
         if "update" in self._learns_from:
             encoded = interface.encode_transition(transitions)
-            self.state = self._compiled.update(self.state, self.step, encoded, offered)
+            self.state = self._compiled.update(self.state, self._clock, encoded, offered)
         for host in self._hosts:
             if host.learn is not None:
                 host.learn(transitions)
@@ -173,11 +186,14 @@ class Behavior:
             >>> int(decision.action), bool(decision.explored)
             (1, False)
         """
-        before, self._evaluating = self._evaluating, True
+        before, self._evaluating, self._evaluated = self._evaluating, True, 0
         try:
             yield self
         finally:
             self._evaluating = before
+
+    def __repr__(self) -> str:
+        return f"Behavior({self.explorer!r}, num_envs={self._interface.num_envs}, step={self.step})"
 
     @property
     def history(self) -> np.ndarray:
@@ -197,17 +213,17 @@ class Behavior:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that `load` needs to go on bit for bit, without pickle."""
-        storage.save(path, self._header(), self._tree())
+        storage.save(path, self._header, self._tree())
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
-        tree = storage.load(path, self._header(), self._tree())
+        tree = storage.load(path, self._header, self._tree())
         self.state, self.carry, self._idle, self._spreads, counters = tree
         self.step, self._acts, self._updates = (int(counter) for counter in counters)
 
-    def _header(self) -> dict[str, Any]:
-        parts, n = describe(self.explorer), self._interface.num_envs
-        return {"format": "adeu.Behavior 1", "explorer": parts, "number of environments": n}
+    @property
+    def _clock(self) -> np.int32:
+        return np.int32(min(self.step, 2**31 - 1))
 
     def _tree(self) -> tuple[Any, ...]:
         counters = np.array([self.step, self._acts, self._updates])
@@ -234,6 +250,12 @@ class Behavior:
         self._acts += 1
         if self._acts % WINDOW:
             return
+        if self.step == 0:
+            self._warn(
+                "observe",
+                f"observe() was not called in {self._acts} steps: no episode ever ends, and counts and costs stay as "
+                "they were. Call behavior.observe(transition, info) after each step.",
+            )
         if self._updates == 0 and "update" in self._learns_from:
             self._warn(
                 "f",
@@ -244,7 +266,7 @@ class Behavior:
             self._warn(
                 "g",
                 f"{self.explorer.g!r} gave its largest spread in {self.saturation:.0%} of the last {WINDOW} "
-                "steps: the uncertainty is too large for it to tell states apart. adeu.Calibrated(f) rescales it.",
+                "steps, so it cannot tell states apart there. If f should, adeu.Calibrated(f) brings it into range.",
             )
 
     def _warn(self, topic: str, message: str) -> None:

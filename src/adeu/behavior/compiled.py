@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
     update: Callable[..., Any]
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=16)
 def compiled(explorer: Explorer) -> Compiled:
     def start(seed: Array, obs: Any, num_envs: int) -> tuple[State, Stream]:
         key_state, key_streams = jax.random.split(jax.random.key(seed))
@@ -53,16 +53,20 @@ def compiled(explorer: Explorer) -> Compiled:
         def one(stream: Stream, idle: Array, obs: Any, center: Array, given: dict[str, Any]) -> tuple[Any, Stream]:
             key_next, key_act = stream.split()
             decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=step, **given)
+            _check_alike(f"{explorer.f!r}.measure()", "carry", stream.carry.f, carry.f)
+            _check_alike(f"{explorer.D!r}.sample()", "carry", stream.carry.D, carry.D)
             decision = decision._replace(explored=decision.explored & ~idle)
             return decision, _select(idle, stream, Stream(key_next, carry))
 
         return jax.vmap(one)(streams, idle, obs, center, given)
 
     def exploit(
-        state: State, streams: Stream, step: Array, obs: Any, center: Array, given: dict[str, Any]
+        state: State, streams: Stream, number: Array, step: Array, obs: Any, center: Array, given: dict[str, Any]
     ) -> Decision:
+        """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
+
         def one(stream: Stream, obs: Any, center: Array, given: dict[str, Any]) -> Decision:
-            _, key_act = stream.split()
+            key_act = jax.random.fold_in(stream.split()[1], number)
             return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
 
         return jax.vmap(one)(streams, obs, center, given)
@@ -82,12 +86,16 @@ def compiled(explorer: Explorer) -> Compiled:
 
         def fold(i: Array, state: State) -> State:
             transition, offered = jax.tree.map(lambda x: x[order[i]], (transitions, given))
-            return explorer.observe(state, transition, step=step, **offered)
+            learned = explorer.observe(state, transition, step=step, **offered)
+            _check_alike(f"{explorer.f!r}.observe()", "state", state, learned)
+            return learned
 
         return jax.lax.fori_loop(0, count, fold, state)
 
     def update(state: State, step: Array, batch: Transition, given: dict[str, Any]) -> State:
-        return explorer.update(state, batch, step=step, **given)
+        learned = explorer.update(state, batch, step=step, **given)
+        _check_alike(f"{explorer.f!r}.update()", "state", state, learned)
+        return learned
 
     return Compiled(
         start=jax.jit(start, static_argnames="num_envs"),
@@ -97,6 +105,16 @@ def compiled(explorer: Explorer) -> Compiled:
         observe=jax.jit(observe),
         update=jax.jit(update),
     )
+
+
+def _check_alike(method: str, what: str, before: Any, after: Any) -> None:
+    """State and carry keep their structure, shapes and types, or nothing could be compiled or saved."""
+
+    def describe(tree: Any) -> Any:
+        return jax.tree.map(lambda leaf: f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}", tree)
+
+    if describe(before) != describe(after):
+        raise TypeError(f"{method} must return a {what} like {describe(before)}, it returned {describe(after)}")
 
 
 def _select(condition: Array, if_true: Any, if_false: Any) -> Any:

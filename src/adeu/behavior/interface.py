@@ -10,7 +10,7 @@ import numpy as np
 
 from adeu.behavior import arrays
 from adeu.core import check
-from adeu.core.contract import Transition
+from adeu.core.contract import RESERVED, Transition
 
 
 class Interface:
@@ -25,6 +25,7 @@ class Interface:
 
     def __init__(self, env: Any, encoder: Callable[[Any], Any] | None) -> None:
         from gymnasium.spaces import Box, Discrete
+        from gymnasium.vector import AutoresetMode
 
         for attribute in ("observation_space", "action_space"):
             if not hasattr(env, attribute):
@@ -37,15 +38,17 @@ class Interface:
         self.num_envs = int(env.num_envs) if vector else 1
         self.lead = self.num_envs if vector else None
         autoreset = (getattr(env, "metadata", None) or {}).get("autoreset_mode")
-        self.resets_next_step = vector and getattr(autoreset, "name", None) == "NEXT_STEP"
+        next_step, same_step = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
+        self.resets_next_step = vector and autoreset in (next_step, next_step.value)
+        self._resets_within_step = vector and autoreset in (same_step, same_step.value)
 
         states, actions = self.observation_space, self.action_space
-        self._num_states = int(states.n) if isinstance(states, Discrete) else None
         self._first_state = int(states.start) if isinstance(states, Discrete) else 0
         self._first_action = int(actions.start) if isinstance(actions, Discrete) else 0
+        self._num_actions = int(actions.n) if isinstance(actions, Discrete) else None
         self._action_shape = actions.shape or ()
         self._action_dtype = arrays.compute_dtype(actions.dtype)
-        self._center_shape = (int(actions.n),) if isinstance(actions, Discrete) else self._action_shape
+        self._center_shape = self._action_shape if self._num_actions is None else (self._num_actions,)
         self._float = arrays.compute_dtype(float)
 
         self._encoder = encoder
@@ -59,24 +62,22 @@ class Interface:
     def observation(self, obs: Any, lead: int | None, name: str = "observation") -> Any:
         """The environment's own observations, checked."""
         raw = arrays.read_tree(name, obs, self._raw, lead)
-        if self._num_states is not None:
-            raw = raw - self._first_state
-            if (raw < 0).any() or (raw >= self._num_states).any():
-                raise ValueError(f"{name} takes states of {self.observation_space}, got {obs}")
+        self._check_member(name, raw, self.observation_space, obs)
         return raw
 
     def encode(self, raw: Any, lead: int) -> Any:
         """What the mechanisms see of checked observations."""
         if self._encoder is None:
-            return raw
+            return raw - self._first_state if self._first_state else raw
         return arrays.read_tree("the encoder's output", self._encoder(raw), self.example, lead)
 
     def center(self, center: Any) -> np.ndarray:
-        return arrays.read("center", center, self._center_shape, self._float, self.lead)
+        name = "center" if self._num_actions is None else "center (one preference per action)"
+        return arrays.read(name, center, self._center_shape, self._float, self.lead)
 
     def action_mask(self, mask: Any) -> np.ndarray:
         allowed = arrays.read("action_mask", mask, self._center_shape, np.dtype(bool), self.lead)
-        if not allowed.reshape(self.num_envs, -1).any(axis=1).all() and self._action_shape == ():
+        if self._num_actions is not None and not allowed.any(axis=1).all():
             raise ValueError(f"action_mask takes at least one allowed action per environment, got {mask}")
         return allowed
 
@@ -84,13 +85,28 @@ class Interface:
         """What an agent offers besides: any arrays, as long as each environment has its own."""
         offered = {name: arrays.to_numpy(value).copy() for name, value in given.items()}
         for name, value in offered.items():
+            if name in RESERVED:
+                raise ValueError(f"{name} takes no value from outside: it is one of {', '.join(RESERVED)}")
+            if value.dtype.kind == "f":
+                arrays.check_finite(name, value)
             if lead is not None and value.shape[:1] != (lead,):
                 raise ValueError(f"{name} takes a leading axis of {lead}, got shape {value.shape}")
         return offered if lead is not None else {name: value[None] for name, value in offered.items()}
 
+    def q_values(self, q_values: np.ndarray) -> None:
+        """Refuses Q-values of the other kind of action space, which f could not tell apart."""
+        takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
+        shape = q_values.shape[1:]
+        if shape[1:] != (() if self._num_actions is None else (self._num_actions,)) or not shape:
+            raise ValueError(f"q_values takes shape {takes} per environment in {self.action_space}, got {shape}")
+
     def transition(self, transition: Any, info: Mapping[str, Any] | None) -> Transition:
         """A step's transition; `info` adds what only it knows: a cost, and where an episode really ended."""
-        step, info = self._read(transition, self.lead), info or {}
+        step, info = self._read(transition, self.lead), {} if info is None else info
+        if not isinstance(info, Mapping):
+            raise TypeError(f"info takes the environment's mapping, got {type(info).__name__}")
+        if self._resets_within_step and "final_obs" not in info and (step.terminated | step.truncated).any():
+            raise ValueError("observe takes info too under autoreset SAME_STEP: it holds the last observation")
         if step.cost is None:
             step = step._replace(cost=self._cost(info))
         for index in np.flatnonzero(info.get("_final_obs", ())):
@@ -107,21 +123,34 @@ class Interface:
         return np.where(info["_final_info"], final, 0.0 if cost is None else cost).astype(self._float)
 
     def batch(self, batch: Any) -> Transition:
+        """Transitions along a leading axis, or a list of them."""
+        if isinstance(batch, list) and batch:
+            rows = [{name: _field(item, name) for name in Transition._fields} for item in batch]
+            batch = jax.tree.map(lambda *leaves: np.stack([arrays.to_numpy(leaf) for leaf in leaves]), *rows)
         size = arrays.to_numpy(_field(batch, "reward")).shape[:1]
         if size in ((), (0,)):
             raise ValueError("batch takes transitions along a leading axis, at least one; its reward has none")
         return self._read(batch, size[0])
 
     def encode_transition(self, transition: Transition) -> Transition:
-        lead = len(transition.reward)
+        """What the mechanisms see of a checked transition."""
+        lead, first = len(transition.reward), self._first_action
         return transition._replace(
-            obs=self.encode(transition.obs, lead), next_obs=self.encode(transition.next_obs, lead)
+            obs=self.encode(transition.obs, lead),
+            action=transition.action - first if first else transition.action,
+            next_obs=self.encode(transition.next_obs, lead),
         )
 
     def action(self, action: np.ndarray) -> Any:
         """A decision's actions in the environment's own type and numbering."""
+        if action.shape != (self.num_envs, *self._action_shape):
+            shape = action.shape[1:]
+            raise ValueError(f"D must return an action of shape {self._action_shape}, it returned shape {shape}")
+        within = np.isfinite(action) if self._num_actions is None else (action >= 0) & (action < self._num_actions)
+        if not within.all():
+            raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
         own = (action + self._first_action).astype(self.action_space.dtype)
-        if action.dtype == own.dtype or self._action_shape == ():
+        if action.dtype == own.dtype or self._num_actions is not None:
             return own
         return np.clip(own, self.action_space.low, self.action_space.high)
 
@@ -129,15 +158,22 @@ class Interface:
         flag = np.dtype(bool)
         cost = _field(transition, "cost")
         action = arrays.read("action", _field(transition, "action"), self._action_shape, self._action_dtype, lead)
+        self._check_member("action", action, self.action_space, action)
         return Transition(
             obs=self.observation(_field(transition, "obs"), lead, "obs"),
-            action=action - self._first_action if self._first_action else action,
+            action=action,
             reward=self._numbers("reward", _field(transition, "reward"), lead),
             next_obs=self.observation(_field(transition, "next_obs"), lead, "next_obs"),
             terminated=arrays.read("terminated", _field(transition, "terminated"), (), flag, lead),
             truncated=arrays.read("truncated", _field(transition, "truncated"), (), flag, lead),
             cost=None if cost is None else self._numbers("cost", cost, lead),
         )
+
+    @staticmethod
+    def _check_member(name: str, values: Any, space: Any, got: Any) -> None:
+        start, number = getattr(space, "start", None), getattr(space, "n", None)
+        if start is not None and ((values < start).any() or (values >= start + number).any()):
+            raise ValueError(f"{name} takes members of {space}, got {got}")
 
     def _numbers(self, name: str, value: Any, lead: int | None) -> np.ndarray:
         return arrays.read(name, value, (), self._float, lead)

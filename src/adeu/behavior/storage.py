@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +14,33 @@ import numpy as np
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> None:
     """Writes `header` and the leaves of `tree`; the file appears whole or not at all."""
-    target = Path(path)
+    target = Path(path).resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
     arrays: dict[str, Any] = {f"leaf_{i}": _to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(aside, "wb") as file:
             np.savez(file, header=text, **arrays)
         os.replace(aside, target)
-    except BaseException:
-        os.unlink(aside)
-        raise
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any:
     """The tree that was saved with this `header`, shaped as `like` is."""
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            found = json.loads(bytes(file["header"]))
-            arrays = [file[f"leaf_{i}"] for i in range(len(file.files) - 1)]
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, AttributeError, TypeError) as error:
-        raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
+    with open(path, "rb") as opened:
+        try:
+            with np.load(opened, allow_pickle=False) as file:
+                found = json.loads(bytes(file["header"]))
+                arrays = [file[f"leaf_{i}"] for i in range(len(file.files) - 1)]
+        except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
+            raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
     if not isinstance(found, dict) or found.get("format") != header["format"]:
         raise ValueError(f"{path} was not written by {header['format']}")
     for name, value in header.items():
-        if found.get(name) != value:
+        if json.dumps(found.get(name)) != json.dumps(value):
             raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")
     leaves, structure = jax.tree.flatten(like)
     expected = [_to_disk(leaf) for leaf in leaves]

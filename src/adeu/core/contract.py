@@ -23,6 +23,9 @@ Key = jax.Array
 State = Any
 Carry = Any
 
+RESERVED = ("key", "state", "carry", "obs", "center", "action_mask", "explored", "step")
+"""The names in `given` that are not an agent's to choose."""
+
 
 class Transition(NamedTuple):
     """One step of an environment, or a batch of them along a leading axis."""
@@ -57,7 +60,7 @@ class Part:
                 return tuple(map(bind, value))
             return value.bind(observation_space, action_space) if isinstance(value, Part) else value
 
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
         return dataclasses.replace(self, **{name: bind(value) for name, value in values.items()})
 
 
@@ -71,9 +74,13 @@ class Mechanism(Part):
     @property
     def parts(self) -> tuple[Mechanism, ...]:
         """The mechanisms this one is made of, in the order of its fields."""
-        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
-        nested = [value if isinstance(value, tuple) else (value,) for value in values]
-        return tuple(part for values in nested for part in values if isinstance(part, Mechanism))
+
+        def find(value: Any) -> list[Mechanism]:
+            if isinstance(value, tuple):
+                return [part for item in value for part in find(item)]
+            return [value] if isinstance(value, Mechanism) else []
+
+        return tuple(find(tuple(getattr(self, field.name) for field in dataclasses.fields(self))))
 
     @property
     def learns_from(self) -> frozenset[str]:
@@ -98,13 +105,15 @@ class Mechanism(Part):
         """Learns from one new transition; each is seen once."""
         if not self.parts:
             return state
-        return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, state, strict=True))
+        states = self._states(state, "observe")
+        return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, states, strict=True))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
         """Learns from a minibatch, which may have been seen before."""
         if not self.parts:
             return state
-        return tuple(part.update(s, batch, **given) for part, s in zip(self.parts, state, strict=True))
+        states = self._states(state, "update")
+        return tuple(part.update(s, batch, **given) for part, s in zip(self.parts, states, strict=True))
 
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
@@ -113,6 +122,12 @@ class Mechanism(Part):
         each = zip(self.parts, self._keys(key), state, carry, strict=True)
         values = [part.measure(part_key, s, c, obs, **given) for part, part_key, s, c in each]
         return [value for value, _ in values], tuple(c for _, c in values)
+
+    def _states(self, state: State, method: str) -> tuple[State, ...]:
+        if isinstance(state, tuple) and len(state) == len(self.parts):
+            return state
+        name = type(self).__name__
+        raise TypeError(f"{name} has a state of its own beside its parts' and must write its own {method}()")
 
     def _keys(self, key: Key) -> list[Key]:
         return list(jax.random.split(key, len(self.parts))) if self.parts else []
@@ -146,6 +161,12 @@ class Distribution(Part):
     ) -> tuple[Array, Array, Carry]:
         """The action, whether it explores, and the new carry."""
         raise NotImplementedError(f"{type(self).__name__} has no sample(key, center, spread, carry)")
+
+    def impose(
+        self, active: Array, action: Array, center: Array, action_mask: Array | None
+    ) -> tuple[Array, Array | None]:
+        """The center and the mask with which a spread of 0 gives `action`, where a mentor is `active`."""
+        return jnp.where(active, jnp.asarray(action, float), center), action_mask
 
     def exploit(self, key: Key, center: Array, action_mask: Array | None = None) -> Array:
         """The policy's own action."""

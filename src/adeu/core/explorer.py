@@ -67,11 +67,7 @@ class Explorer(Part):
         check.instance(self, "D", Distribution)
         if self.guard is not None:
             check.instance(self, "guard", Guard)
-        try:
-            hash(self)
-        except TypeError as error:
-            message = f"Explorer: a part's fields are hashable, tuples in place of lists and arrays: {error}"
-            raise TypeError(message) from None
+        check.hashable(self)
 
     def init(self, key: Key, obs: Any) -> State:
         return self.f.init(key, obs)
@@ -92,13 +88,16 @@ class Explorer(Part):
         **given: Any,
     ) -> tuple[Decision, ExplorerCarry]:
         key_f, key_D, key_afresh = jax.random.split(key, 3)
-        uncertainty, f_carry = self._measure(key_f, state, carry, obs, center, given)
+        always = {"center": center, "action_mask": action_mask, "explored": carry.explored}
+        uncertainty, f_carry = self._measure(key_f, state, carry, obs, **given | always)
         spread, D_carry = self._number("g", self.g(uncertainty)), carry.D
         if self.guard is not None:
-            active, center, action_mask = self._heed(self.guard, obs, center, action_mask)
+            active, advice = self.guard(obs)
+            center, action_mask = self.D.impose(active, advice, center, action_mask)
             spread = jnp.where(active, 0.0, spread)
             D_carry = jax.tree.map(lambda a, b: jnp.where(active, a, b), self.D.begin(key_afresh), D_carry)
-        action, explored, D_carry = self.D.sample(key_D, center, spread, D_carry, action_mask)
+        sampled = self.D.sample(key_D, center, spread, D_carry, action_mask)
+        action, explored, D_carry = check.returned(self.D, "sample", sampled, ("action", "explored", "carry"))
         return Decision(action, explored, uncertainty, spread), ExplorerCarry(f_carry, D_carry, explored)
 
     def exploit(
@@ -113,9 +112,10 @@ class Explorer(Part):
     ) -> Decision:
         """The policy's own decision (or the mentor's), with the uncertainty it is taken under."""
         key_f, key_D = jax.random.split(key)
-        uncertainty, _ = self._measure(key_f, state, carry, obs, center, given)
+        always = {"center": center, "action_mask": action_mask, "explored": carry.explored}
+        uncertainty, _ = self._measure(key_f, state, carry, obs, **given | always)
         if self.guard is not None:
-            _, center, action_mask = self._heed(self.guard, obs, center, action_mask)
+            center, action_mask = self.D.impose(*self.guard(obs), center, action_mask)
         action = self.D.exploit(key_D, center, action_mask)
         return Decision(action, jnp.zeros((), bool), uncertainty, jnp.zeros(()))
 
@@ -125,11 +125,9 @@ class Explorer(Part):
     def update(self, state: State, batch: Transition, **given: Any) -> State:
         return self.f.update(state, batch, **given)
 
-    def _measure(
-        self, key: Key, state: State, carry: ExplorerCarry, obs: Any, center: Array, given: dict[str, Any]
-    ) -> tuple[Array, Carry]:
-        always = {"center": center, "explored": carry.explored}
-        uncertainty, f_carry = self.f.measure(key, state, carry.f, obs, **given | always)
+    def _measure(self, key: Key, state: State, carry: ExplorerCarry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        measured = self.f.measure(key, state, carry.f, obs, **given)
+        uncertainty, f_carry = check.returned(self.f, "measure", measured, ("uncertainty", "carry"))
         return self._number("f", uncertainty), f_carry
 
     def _number(self, name: str, value: Any) -> Array:
@@ -137,12 +135,3 @@ class Explorer(Part):
             returned = f"{getattr(self, name)!r} returned shape {jnp.shape(value)}"
             raise ValueError(f"{name} must return one number per environment; {returned}")
         return jnp.asarray(value, float)
-
-    @staticmethod
-    def _heed(guard: Guard, obs: Any, center: Array, action_mask: Array | None) -> tuple[Array, Array, Array | None]:
-        """Where the mentor speaks: in a Box the center is its action, in a Discrete space no other is allowed."""
-        active, action = map(jnp.asarray, guard(obs))
-        if not jnp.issubdtype(action.dtype, jnp.integer):
-            return active, jnp.where(active, action, center), action_mask
-        allowed = True if action_mask is None else action_mask
-        return active, center, jnp.where(active, jnp.arange(center.shape[0]) == action, allowed)

@@ -138,13 +138,15 @@ class Ratio(Mechanism):
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         (uncertainty, cost), carry = self.measure_parts(key, state, carry, obs, **given)
-        cost = jnp.maximum(cost, self.floor)
         lam = self._conditioned(cost, **given) if isinstance(self.lam, str) else self.lam
-        return uncertainty / (lam * cost), carry
+        return uncertainty / (lam * jnp.maximum(cost, self.floor)), carry
 
     @staticmethod
-    def _conditioned(cost: Array, *, q_values: Array, **given: Any) -> Array:
-        best = jnp.max(jnp.mean(q_values, axis=0))
+    def _conditioned(cost: Array, *, q_values: Array, action_mask: Array | None = None, **given: Any) -> Array:
+        values = jnp.mean(q_values, axis=0)
+        if action_mask is not None and values.ndim == 1:
+            values = jnp.where(action_mask, values, -jnp.inf)
+        best = jnp.max(values)
         return jnp.where(cost > best, jnp.maximum(best, 1.0), 1.0)
 
 
@@ -203,11 +205,12 @@ class CalibratedCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Calibrated(Mechanism):
-    """An f of unknown magnitude, in units of what it usually is: about 1 on average.
+    """An f of unknown magnitude, in units of what it was lately: about 1 on average while it is steady.
 
         f(s) / m,   m <- decay * m + (1 - decay) * f(s), without the bias of its start
 
-    A sigmoid of it is not saturated. Each environment keeps its own running mean from episode to episode.
+    A sigmoid of it is not saturated. While f falls it lies below 1, the more so the longer the memory. Each
+    environment keeps its own running mean from episode to episode.
 
     Args:
         f: the uncertainty.
@@ -222,7 +225,7 @@ class Calibrated(Mechanism):
     """
 
     f: Mechanism
-    decay: float = 0.999
+    decay: float = 0.99
 
     def __post_init__(self) -> None:
         check.instance(self, "f", Mechanism)

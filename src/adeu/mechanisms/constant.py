@@ -77,7 +77,7 @@ class Schedule(Mechanism):
     def measure(
         self, key: Key, state: State, carry: Carry, obs: Any, *, step: Array, **given: Any
     ) -> tuple[Array, Carry]:
-        progress = jnp.minimum(step / self.steps, 1.0)
+        progress = jnp.minimum(step / float(self.steps), 1.0)
         if self.kind == "linear":
             return self.start + (self.end - self.start) * progress, carry
         return self.start * (self.end / self.start) ** progress, carry

@@ -32,7 +32,7 @@ class ExpectedCost(Mechanism):
 
     Args:
         num_states: how many states there are; None: a network.
-        num_actions: how many actions there are; None: the space's, 1 for a Box.
+        num_actions: how many actions there are, 1 for a Box; None: what `Behavior` finds in the space.
         step_size: how far the table moves to each new cost, in (0, 1].
         hidden: the sizes of the network's hidden layers.
         learning_rate: of the network's Adam.
@@ -76,12 +76,13 @@ class ExpectedCost(Mechanism):
         return dataclasses.replace(self, num_actions=actions)
 
     def init(self, key: Key, obs: Any) -> State:
-        num_actions = self.num_actions or 1
+        if self.num_actions is None:
+            raise ValueError("ExpectedCost: no num_actions yet; give it, or bind it to a space (Behavior does)")
         if self.num_states is not None:
             table.check_state(self, obs)
-            return jnp.zeros((self.num_states, num_actions))
+            return jnp.zeros((self.num_states, self.num_actions))
         network.check_vector(self, obs)
-        layers = network.init(key, (jnp.shape(obs)[0], *self.hidden, num_actions))
+        layers = network.init(key, (jnp.shape(obs)[0], *self.hidden, self.num_actions))
         return CostState(layers, optax.adam(self.learning_rate).init(layers))
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
@@ -91,7 +92,7 @@ class ExpectedCost(Mechanism):
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
         if self.num_states is None:
             return state
-        where = (transition.obs, self._column(transition.action))
+        where = (table.place(state, transition.obs), self._column(transition.action))
         return state.at[where].add(self.step_size * (self._cost(transition) - state[where]))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
@@ -106,7 +107,7 @@ class ExpectedCost(Mechanism):
         return CostState(*network.descend(loss, state.layers, state.optimizer, self.learning_rate))
 
     def _column(self, action: Array) -> Array | int:
-        return action if (self.num_actions or 1) > 1 else 0
+        return action if self.num_actions != 1 else 0
 
     def _cost(self, transition: Transition) -> Array:
         if transition.cost is None:

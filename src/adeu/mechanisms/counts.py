@@ -54,4 +54,4 @@ class Counts(Mechanism):
         return 1.0 / (self.beta * jnp.sqrt(table.row(state, obs) + 1)), carry
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
-        return state.at[transition.obs].add(1)
+        return state.at[table.place(state, transition.obs)].add(1)

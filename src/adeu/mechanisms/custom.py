@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Key, Mechanism, State
+from adeu.core.contract import RESERVED, Array, Carry, Key, Mechanism, State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,8 +35,12 @@ class FromHost(Mechanism):
         _check_callable(self, "compute")
         if self.learn is not None:
             _check_callable(self, "learn")
-        if not (isinstance(self.name, str) and self.name.isidentifier()):
-            check.refuse(self, "name", "a Python identifier", self.name)
+        if not (isinstance(self.name, str) and self.name.isidentifier()) or self.name in RESERVED:
+            check.refuse(self, "name", f"a Python identifier that is not one of {', '.join(RESERVED)}", self.name)
+
+    @property
+    def learns_from(self) -> frozenset[str]:
+        return frozenset({"update"} if self.learn is not None else ())
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         if self.name not in given:

@@ -42,7 +42,16 @@ class EnsembleStd(Mechanism):
         check.number(self, "lam", above=0)
 
     def measure(
-        self, key: Key, state: State, carry: Carry, obs: Any, *, center: Array, q_values: Array, **given: Any
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        obs: Any,
+        *,
+        center: Array,
+        q_values: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Carry]:
         disagreement = jnp.std(q_values, axis=0)
         if jnp.ndim(disagreement) == 0:
@@ -50,4 +59,5 @@ class EnsembleStd(Mechanism):
         if jnp.shape(disagreement) != jnp.shape(center):
             takes = f"shape (critics,) or (critics, {jnp.shape(center)[0]})"
             check.refuse(self, "q_values", takes, f"shape {jnp.shape(q_values)}")
-        return self.lam * jnp.mean(disagreement, where=center == jnp.max(center)), carry
+        allowed = center if action_mask is None else jnp.where(action_mask, center, -jnp.inf)
+        return self.lam * jnp.mean(disagreement, where=allowed == jnp.max(allowed)), carry

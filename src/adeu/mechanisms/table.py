@@ -16,6 +16,11 @@ def row(table: Array, obs: Any) -> Array:
     return jnp.where(known, table[obs], jnp.nan)
 
 
+def place(table: Array, obs: Any) -> Array:
+    """Where to write the state's row; outside the table, where JAX drops a write, for a state outside it."""
+    return jnp.where(obs < 0, table.shape[0], obs)
+
+
 def check_state(mechanism: Mechanism, obs: Any) -> None:
     if jnp.ndim(obs) != 0 or not jnp.issubdtype(jnp.result_type(obs), jnp.integer):
         got = f"shape {jnp.shape(obs)} of {jnp.result_type(obs)}"

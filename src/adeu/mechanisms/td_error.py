@@ -71,8 +71,11 @@ class TdError(Mechanism):
     def observe(self, state: State, transition: Transition, *, td_error: Array | None = None, **given: Any) -> State:
         if self.num_states is None:
             return state
-        target = self._surprise(self._given(td_error))
-        return state.at[transition.obs].add(self.rate * (target - state[transition.obs]))
+        delta = self._given(td_error)
+        if delta.ndim:
+            check.refuse(self, "td_error", "one number per transition", f"shape {delta.shape}")
+        place = table.place(state, transition.obs)
+        return state.at[place].add(self.rate * (self._surprise(delta) - state[place]))
 
     def update(self, state: State, batch: Transition, *, td_error: Array | None = None, **given: Any) -> State:
         if self.num_states is not None:
