@@ -128,6 +128,15 @@ def test_unsafe_cells_of_the_l_lie_next_to_every_4th_cell_on_the_inner_side():
     assert unsafe_cells(Lake(size=10)).tolist() == []
 
 
+def test_a_bump_into_the_border_from_an_unsafe_cell_is_no_new_violation():
+    lake = Lake(size=12, layout="random", layout_seed=45, safe=True)
+    assert 5 in unsafe_cells(lake)
+    mdp = lake_mdp(lake)
+    state = mdp.state_of(5)
+    assert mdp.next_state[state, 0] == state
+    assert (mdp.reward[state, 0], mdp.cost[state, 0]) == (-10.0, 0.0)
+
+
 def test_every_layout_has_unsafe_cells_along_all_of_its_path():
     for layout in LAYOUTS:
         lake = Lake(size=100, layout=layout, safe=True)

@@ -90,8 +90,12 @@ def test_the_paper_s_lake_fits_a_screen_and_its_path_stays_whole():
     env.reset()
     image = env.render()
     assert image.shape == (750, 750, 3)
+    dot, goal = ((image == color).all(axis=-1).nonzero() for color in (picture.AGENT, picture.GOAL))
+    assert min(len(dot[0]), len(goal[0])) > 40  # whole discs, though both stand in a corner
+    assert max(dot[0].max(), dot[1].max()) < 10
+    assert min(goal[0].min(), goal[1].min()) >= 740
     assert (image[20:750, 0] == picture.ICE).all()
-    assert (image[749, :730] == picture.ICE).all()
+    assert (image[749, 10:730] == picture.ICE).all()
     assert (image[20:700, 20:] == picture.HOLE).all()
 
 
@@ -120,6 +124,8 @@ def test_text():
         "#88888888",
         "########G",
     ]
+    env.show(np.ones(81))
+    assert env.render().splitlines()[7] == "#99999999"
 
 
 def test_the_text_of_a_large_lake_is_a_window_around_the_agent():

@@ -52,7 +52,7 @@ def lake_mdp(lake: Lake) -> Mdp:
 
     wins = target == goal
     terminal = there < 0
-    forward = (there == here + 1) & (there < len(steps))
+    forward = there == here + 1
     violates = (there >= len(steps)) & (there != here)
 
     scale, goal_reward = lake.rewards
@@ -60,7 +60,7 @@ def lake_mdp(lake: Lake) -> Mdp:
     reward[terminal] = HOLE
     reward[wins] = goal_reward
     reward[forward] = scale * target[forward]
-    reward[violates] = 0.0
+    reward[violates] = 0.0  # after forward: the first unsafe state follows the path's last
     next_state = np.where(terminal, here, there).astype(np.int32)
     return Mdp(next_state, reward, terminal, np.where(violates, VIOLATION, 0.0), 0, cell)
 
