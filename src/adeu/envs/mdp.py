@@ -43,7 +43,8 @@ def lake_mdp(lake: Lake) -> Mdp:
         >>> mdp.state_of(mdp.cell[[2, 5]]).tolist()
         [2, 5]
     """
-    *steps, goal = path_cells(lake)
+    path = path_cells(lake)
+    steps, goal = path[:-1], path[-1]
     cell = np.concatenate([steps, unsafe_cells(lake)])
     here = np.arange(len(cell))[:, None]
     beside = neighbours(lake, cell)
