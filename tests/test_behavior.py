@@ -678,9 +678,7 @@ class TestBadInput:
             "center (one preference per action) takes shape (2,), got (3,)",
             lambda: behavior.act(self.good, np.zeros(3)),
         )
-        self.refused(
-            "takes finite numbers, got nan at index [0]", lambda: behavior.act(self.good, [np.nan, 0])
-        )
+        self.refused("takes finite numbers, got nan at index [0]", lambda: behavior.act(self.good, [np.nan, 0]))
         box = adeu.Behavior(explorer(adeu.Gaussian()), self.pendulum)
         self.refused("center takes shape (1,), got (2,)", lambda: box.act(np.zeros(3), np.zeros(2)))
         mask = np.array([True])

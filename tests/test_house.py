@@ -18,6 +18,7 @@ FLOORS = [
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},
+    {"envs"},  # below all: environments import nothing of ours
 ]
 
 
@@ -56,6 +57,20 @@ def test_importing_adeu_loads_no_engine_and_no_framework():
     parts = "adeu.Explorer, adeu.Behavior, adeu.Rnd"
     heavy = ["numba", "torch", "ray", "matplotlib"]
     assert run_python(f"import adeu, sys; {parts}; print([n for n in {heavy} if n in sys.modules])") == "[]"
+
+
+def test_environments_import_nothing_else_of_ours():
+    loaded = run_python("import adeu.envs, sys; print(*[name for name in sys.modules if name.startswith('adeu')])")
+    assert {"adeu", "adeu.envs", "adeu.envs.frozen_lake"} <= set(loaded.split())
+    assert all(name == "adeu" or name.startswith("adeu.envs") for name in loaded.split())
+    assert run_python("import adeu.envs, sys; print('jax' in sys.modules)") == "False"
+    for path in (SOURCE / "envs").glob("*.py"):
+        assert all(module.startswith("adeu.envs") for module in imports(ast.parse(path.read_text())))
+
+
+def test_environments_are_loaded_when_first_used():
+    script = "import adeu, sys; before = 'adeu.envs' in sys.modules; adeu.envs.FrozenLake; print(before)"
+    assert run_python(script) == "False"
 
 
 def test_every_public_name_can_be_loaded():

@@ -1,3 +1,4 @@
+from . import envs as envs
 from .behavior.behavior import Behavior as Behavior
 from .core.contract import (
     Decision as Decision,
