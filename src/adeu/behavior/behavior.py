@@ -1,10 +1,4 @@
-"""The behaviour policy that steps an environment: numpy in, numpy out, around one compiled step.
-
-behavior = adeu.Behavior(explorer, env, seed=0)
-decision = behavior.act(obs, center=policy(obs))
-behavior.observe(transition)            # each step; also begins the next episode where one ended
-behavior.update(batch)                  # when the agent learns
-"""
+"""The behaviour policy that steps an environment: numpy in, numpy out, around one compiled step."""
 
 from __future__ import annotations
 
@@ -34,6 +28,8 @@ class Behavior:
 
     Numbers come and go as numpy arrays; torch tensors and JAX arrays are taken as they are. With a vector of n
     environments everything has a leading axis of n, and each environment follows a random stream of its own.
+    `act` decides, `observe` takes in each step, `update` lets f learn from the agent's batches. `state` is what f
+    has learned, `carry` what belongs to each environment, `step` how many steps were observed.
 
     Args:
         explorer: what to explore by.
@@ -97,8 +93,6 @@ class Behavior:
         seen = interface.encode(raw, interface.num_envs)
         center = interface.center(center)
         offered = interface.given(given, interface.lead)
-        if "q_values" in offered:
-            interface.q_values(offered["q_values"])
         for host in self._hosts:
             values = arrays.to_numpy(host.compute(raw))
             offered[host.name] = arrays.read(f"the output of {host.name}", values, (), center.dtype, len(center))
@@ -153,7 +147,7 @@ class Behavior:
             self.carry = self._compiled.begin(self.carry, ended)
             self._idle = self._idle & ~ended
 
-    def update(self, batch: Transition | Mapping[str, Any], **given: Any) -> None:
+    def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
         """Lets a learned f learn from a minibatch, typically the one the agent learns from.
 
         Args:

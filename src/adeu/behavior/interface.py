@@ -91,13 +91,17 @@ class Interface:
                 arrays.check_finite(name, value)
             if lead is not None and value.shape[:1] != (lead,):
                 raise ValueError(f"{name} takes a leading axis of {lead}, got shape {value.shape}")
-        return offered if lead is not None else {name: value[None] for name, value in offered.items()}
+        if lead is None:
+            offered = {name: value[None] for name, value in offered.items()}
+        if "q_values" in offered:
+            self._check_q_values(offered["q_values"].shape[1:])
+        return offered
 
-    def q_values(self, q_values: np.ndarray) -> None:
-        """Refuses Q-values of the other kind of action space, which f could not tell apart."""
-        takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
-        shape = q_values.shape[1:]
-        if shape[1:] != (() if self._num_actions is None else (self._num_actions,)) or not shape:
+    def _check_q_values(self, shape: tuple[int, ...]) -> None:
+        """Refuses Q-values for the other kind of action space, which f could not tell apart."""
+        actions = () if self._num_actions is None else (self._num_actions,)
+        if not shape or shape[1:] != actions:
+            takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
             raise ValueError(f"q_values takes shape {takes} per environment in {self.action_space}, got {shape}")
 
     def transition(self, transition: Any, info: Mapping[str, Any] | None) -> Transition:

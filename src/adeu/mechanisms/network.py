@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from adeu.core import check
@@ -17,16 +18,13 @@ Layers = tuple[tuple[Array, Array], ...]
 
 
 def init(key: Key, sizes: tuple[int, ...]) -> Layers:
-    """Every weight and bias uniform within 1/sqrt(the layer's inputs)."""
-
-    def layer(key: Key, inputs: int, outputs: int) -> tuple[Array, Array]:
-        key_weight, key_bias = jax.random.split(key)
-        bound = inputs**-0.5
-        weight = jax.random.uniform(key_weight, (inputs, outputs), minval=-bound, maxval=bound)
-        return weight, jax.random.uniform(key_bias, (outputs,), minval=-bound, maxval=bound)
-
-    keys = jax.random.split(key, len(sizes) - 1)
-    return tuple(layer(k, i, o) for k, i, o in zip(keys, sizes[:-1], sizes[1:], strict=True))
+    """Every weight and bias uniform within 1/sqrt(the layer's inputs), in one draw, which compiles fast."""
+    shapes = list(zip(sizes[:-1], sizes[1:], strict=True))
+    ends = np.cumsum([(inputs + 1) * outputs for inputs, outputs in shapes])
+    drawn = jnp.split(jax.random.uniform(key, (ends[-1],), minval=-1.0), ends[:-1])
+    tables = [values.reshape(-1, outputs) for values, (_, outputs) in zip(drawn, shapes, strict=True)]
+    scaled = [table * inputs**-0.5 for table, (inputs, _) in zip(tables, shapes, strict=True)]
+    return tuple((table[:-1], table[-1]) for table in scaled)
 
 
 def apply(layers: Layers, x: Array) -> Array:
