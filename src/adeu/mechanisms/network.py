@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ Layers = tuple[tuple[Array, Array], ...]
 
 def init(key: Key, sizes: tuple[int, ...]) -> Layers:
     """Every weight and bias uniform within 1/sqrt(the layer's inputs), in one draw, which compiles fast."""
-    shapes = list(zip(sizes[:-1], sizes[1:], strict=True))
+    shapes = list(itertools.pairwise(sizes))
     ends = np.cumsum([(inputs + 1) * outputs for inputs, outputs in shapes])
     drawn = jnp.split(jax.random.uniform(key, (ends[-1],), minval=-1.0), ends[:-1])
     tables = [values.reshape(-1, outputs) for values, (_, outputs) in zip(drawn, shapes, strict=True)]
