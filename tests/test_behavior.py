@@ -14,6 +14,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 import adeu
+from adeu.behavior.interface import Interface
 from tests.loops import play, same, stack
 
 RND = adeu.Rnd(scale=1.0, hidden=(16,), features=8)
@@ -372,17 +373,14 @@ class TestLearning:
         assert behavior.state[1][0] < 1
 
     def test_arrays_may_be_reused_as_soon_as_a_call_returns(self):
-        env = gymnasium.make_vec("CartPole-v1", 256)
-        behaviors = [adeu.Behavior(explorer(f=adeu.Rnd(hidden=(512, 512))), env) for _ in range(2)]
-        batches = [np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32) for _ in range(2)]
-        flags, numbers = np.zeros(256, bool), np.zeros(256)
-        for reused, (behavior, obs) in enumerate(zip(behaviors, batches, strict=True)):
-            for _ in range(3):
-                batch = adeu.Transition(obs.copy(), np.zeros(256, int), numbers, obs.copy(), flags, flags)
-                behavior.update(batch)
-                if reused:
-                    batch.obs[:] = 1e9
-        assert same(*(leaves(behavior.state) for behavior in behaviors))
+        """A compiled step may still read its inputs then, so it must not be given the caller's memory."""
+        interface = Interface(gymnasium.make_vec("CartPole-v1", 3), None)
+        obs, numbers, flags = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.zeros(3, bool)
+        step = adeu.Transition(obs, np.zeros(3, np.int32), numbers, obs, flags, flags, numbers)
+        mine = [*step, numbers, flags]
+        for read in (interface.transition(step, None), interface.batch(step)):
+            assert not any(np.shares_memory(theirs, own) for theirs in read for own in mine)
+        assert not np.shares_memory(interface.given({"td_error": numbers}, 3)["td_error"], numbers)
 
     def test_mappings_torch_tensors_and_jax_arrays_are_taken_as_they_are(self):
         env = gymnasium.make_vec("Pendulum-v1", 2)

@@ -164,6 +164,13 @@ class TestRnd:
         np.testing.assert_allclose(state.moments.mean, self.obs.mean(axis=0), rtol=1e-5)
         np.testing.assert_allclose(state.moments.variance, self.obs.var(axis=0), rtol=1e-5)
 
+    def test_nothing_counts_as_further_away_than_five_standard_deviations(self):
+        f = adeu.Rnd()
+        state = self.trained(f, 1)
+        mean, std = state.moments.mean, jnp.sqrt(state.moments.variance)
+        far, further, near = (measured(f, state, obs=mean + k * std) for k in (6.0, 600.0, 4.0))
+        assert far == further != near
+
     def test_the_target_network_never_moves(self):
         f = adeu.Rnd()
         before, after = f.init(KEY, self.obs[0]), self.trained(f, 5)
