@@ -235,7 +235,7 @@ class TestVectors:
             behavior.observe(adeu.Transition(7, 1, 0.0, 5, False, False))
         with pytest.raises(ValueError, match=re.escape("observation takes numbers that fit int32, got 4294967301")):
             behavior.act(2**32 + 5, [1.0, 0.0])
-        with pytest.raises(ValueError, match=re.escape("observation takes members of Discrete(3, start=5), got 8")):
+        with pytest.raises(ValueError, match=re.escape("observation takes members of Discrete(3, start=5), got [8]")):
             behavior.act(8, [1.0, 0.0])
 
 
@@ -664,7 +664,7 @@ class TestBadInput:
         self.refused("observation takes shape (3, 4), got (4,)", lambda: vector.act(self.good, np.zeros((3, 2))))
         lake = adeu.Behavior(explorer(f=adeu.Counts(16)), gymnasium.make("FrozenLake-v1"))
         self.refused("observation takes whole numbers, got float64", lambda: lake.act(1.5, np.zeros(4)))
-        self.refused("observation takes members of Discrete(16), got 16", lambda: lake.act(16, np.zeros(4)))
+        self.refused("observation takes members of Discrete(16), got [16]", lambda: lake.act(16, np.zeros(4)))
         assert same(before, leaves(behavior._tree()))
 
     def test_centers_and_masks(self):

@@ -10,11 +10,13 @@ import numpy as np
 
 
 def to_numpy(value: Any) -> np.ndarray:
+    if isinstance(value, np.ndarray):
+        return value
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = value.float() if "bfloat16" in str(value.dtype) else value
     array = np.asarray(value)
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    return array.astype(np.float32) if str(array.dtype) == "bfloat16" else array
 
 
 def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
@@ -28,14 +30,19 @@ def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: i
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
         raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        own = array.astype(dtype)  # a copy: a compiled step may read it after its owner has changed it
+    # A copy, because a compiled step may read it after its owner has changed it.
+    own = array.copy() if array.dtype == dtype else _cast(array, dtype)
     if dtype.kind == "f":
         check_finite(name, own)
     elif array.dtype != dtype and not np.array_equal(own, array):
         takes = "true or false" if dtype.kind == "b" else f"numbers that fit {dtype}"
         raise ValueError(f"{name} takes {takes}, got {value}")
     return own[None] if lead is None else own
+
+
+def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(dtype)
 
 
 def check_finite(name: str, array: np.ndarray) -> None:

@@ -227,9 +227,8 @@ class Behavior:
         """The decision as numpy arrays, once f and g are known to have given what they should."""
         numpy = Decision(*map(np.array, decision))
         for name, values in (("f", numpy.uncertainty), ("g", numpy.spread)):
-            good = np.isfinite(values) & (values >= 0)
-            if not good.all():
-                index = int(np.argmin(good))
+            if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
+                index = int(np.argmin(np.isfinite(values) & (values >= 0)))
                 raise ValueError(
                     f"{name} must return a finite number >= 0; {getattr(self.explorer, name)!r} returned "
                     f"{values[index]} in environment {index} (observation {_row(obs, index)})"

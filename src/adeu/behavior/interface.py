@@ -43,6 +43,7 @@ class Interface:
         self._resets_within_step = vector and autoreset in (same_step, same_step.value)
 
         states, actions = self.observation_space, self.action_space
+        self._states = states if isinstance(states, Discrete) else None
         self._first_state = int(states.start) if isinstance(states, Discrete) else 0
         self._first_action = int(actions.start) if isinstance(actions, Discrete) else 0
         self._num_actions = int(actions.n) if isinstance(actions, Discrete) else None
@@ -62,7 +63,8 @@ class Interface:
     def observation(self, obs: Any, lead: int | None, name: str = "observation") -> Any:
         """The environment's own observations, checked."""
         raw = arrays.read_tree(name, obs, self._raw, lead)
-        self._check_member(name, raw, self.observation_space, obs)
+        if self._states is not None:
+            _check_members(name, raw, self._states)
         return raw
 
     def encode(self, raw: Any, lead: int) -> Any:
@@ -150,8 +152,8 @@ class Interface:
         if action.shape != (self.num_envs, *self._action_shape):
             shape = action.shape[1:]
             raise ValueError(f"D must return an action of shape {self._action_shape}, it returned shape {shape}")
-        within = np.isfinite(action) if self._num_actions is None else (action >= 0) & (action < self._num_actions)
-        if not within.all():
+        low, high = (-np.inf, np.inf) if self._num_actions is None else (-1, self._num_actions)
+        if not low < action.min() <= action.max() < high:  # nor does NaN lie between them
             raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
         own = (action + self._first_action).astype(self.action_space.dtype)
         if action.dtype == own.dtype or self._num_actions is not None:
@@ -162,7 +164,8 @@ class Interface:
         flag = np.dtype(bool)
         cost = _field(transition, "cost")
         action = arrays.read("action", _field(transition, "action"), self._action_shape, self._action_dtype, lead)
-        self._check_member("action", action, self.action_space, action)
+        if self._num_actions is not None:
+            _check_members("action", action, self.action_space)
         return Transition(
             obs=self.observation(_field(transition, "obs"), lead, "obs"),
             action=action,
@@ -173,14 +176,13 @@ class Interface:
             cost=None if cost is None else self._numbers("cost", cost, lead),
         )
 
-    @staticmethod
-    def _check_member(name: str, values: Any, space: Any, got: Any) -> None:
-        start, number = getattr(space, "start", None), getattr(space, "n", None)
-        if start is not None and ((values < start).any() or (values >= start + number).any()):
-            raise ValueError(f"{name} takes members of {space}, got {got}")
-
     def _numbers(self, name: str, value: Any, lead: int | None) -> np.ndarray:
         return arrays.read(name, value, (), self._float, lead)
+
+
+def _check_members(name: str, values: np.ndarray, space: Any) -> None:
+    if values.min() < space.start or values.max() >= space.start + space.n:
+        raise ValueError(f"{name} takes members of {space}, got {values.tolist()}")
 
 
 def _field(transition: Any, name: str) -> Any:

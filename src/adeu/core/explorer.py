@@ -87,7 +87,7 @@ class Explorer(Part):
         action_mask: Array | None = None,
         **given: Any,
     ) -> tuple[Decision, ExplorerCarry]:
-        key_f, key_D, key_afresh = jax.random.split(key, 3)
+        key_f, key_D = jax.random.split(key)
         always = {"center": center, "action_mask": action_mask, "explored": carry.explored}
         uncertainty, f_carry = self._measure(key_f, state, carry, obs, **given | always)
         spread, D_carry = self._number("g", self.g(uncertainty)), carry.D
@@ -95,6 +95,7 @@ class Explorer(Part):
             active, advice = self.guard(obs)
             center, action_mask = self.D.impose(active, advice, center, action_mask)
             spread = jnp.where(active, 0.0, spread)
+            key_D, key_afresh = jax.random.split(key_D)
             D_carry = jax.tree.map(lambda a, b: jnp.where(active, a, b), self.D.begin(key_afresh), D_carry)
         sampled = self.D.sample(key_D, center, spread, D_carry, action_mask)
         action, explored, D_carry = check.returned(self.D, "sample", sampled, ("action", "explored", "carry"))
