@@ -65,7 +65,7 @@ def compile_c(folder: str, method: int) -> Any:
 
 def run_c(function: Any, given: tuple[Any, ...]) -> None:
     """Calls the C loop with what the kernel takes."""
-    model, learner, _, _, _, _, settings, record, rng, evaluation_rng = given
+    model, learner, _, _, _, _, settings, record, _, _, rng, evaluation_rng = given
     x = CSettings(
         settings.episodes,
         settings.max_steps,
@@ -81,7 +81,8 @@ def run_c(function: Any, given: tuple[Any, ...]) -> None:
 
 def same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     """Whether two runs wrote the same: Q tables, records and random streams."""
-    return all(np.array_equal(x, y) for x, y in zip((a[1].q, *a[7:10]), (b[1].q, *b[7:10]), strict=True))
+    written = [(given[1].q, *given[7], *given[10:]) for given in (a, b)]
+    return all(np.array_equal(x, y) for x, y in zip(*written, strict=True))
 
 
 def clock(call: Any, *given: Any) -> float:

@@ -1,7 +1,7 @@
 """Compiled kernels, kept on disk between processes.
 
-numba looks for changes in the kernel's own file alone, so the folder is named by a hash of all that the kernel is made
-of: an edited rule never runs as it was before.
+numba looks for changes in the kernel's own file alone, so the folder is named by a hash of all that the kernel is
+made of: an edited rule never runs as it was before.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 
 import numba
 
-from adeu.tabular.operation import OPERATIONS, OPTIONS
+from adeu.tabular.operation import KERNEL, OPERATIONS
 
+settings: Any = numba.config
 HERE = pathlib.Path(__file__).parent
 
 
@@ -32,14 +33,15 @@ def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @functools.cache
 def _compiled(function: Callable[..., Any], folder: str) -> Any:
+    njit: Any = numba.njit
     if not folder:
-        return numba.njit(function, **OPTIONS)
+        return njit(function, **KERNEL)
     # numba reads the folder from its settings, and only here.
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+    before, settings.CACHE_DIR = settings.CACHE_DIR, folder
     try:
-        return numba.njit(function, cache=True, **OPTIONS)
+        return njit(function, cache=True, **KERNEL)
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def _kinds(value: Any) -> Iterator[type]:
@@ -66,7 +68,7 @@ def _folder(foreign: set[str]) -> str:
         if source is None:
             return ""
         digest.update(source.encode())
-    home = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    home = settings.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     folder = pathlib.Path(home, "adeu", digest.hexdigest()[:16])
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """g, D and the guard in the kernel: from an uncertainty to an action.
 
-`normalize(g, uncertainty)` is the spread; `sample(D, center, spread, scratch, rng)` the action and whether it explores;
-`restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
+`normalize(g, uncertainty)` is the spread; `sample(D, center, spread, scratch, rng)` the action and whether it
+explores; `restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Clip(NamedTuple):
     high: float
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def sigmoid(x: float) -> float:
     if x >= 0:
         return 1.0 / (1.0 + math.exp(-x))
@@ -113,7 +113,7 @@ class Options(NamedTuple):
     """The option that runs, and its steps left."""
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def best(values: Floats) -> float:
     highest = values[0]
     for a in range(1, values.size):
@@ -122,7 +122,7 @@ def best(values: Floats) -> float:
     return highest
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def choose(weights: Floats, rng: Stream) -> int:
     """An index with a probability proportional to its weight."""
     total = 0.0
@@ -138,7 +138,7 @@ def choose(weights: Floats, rng: Stream) -> int:
     return chosen
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def any_from(values: Floats, lowest: float, rng: Stream) -> int:
     """Any of the actions whose value is at least `lowest`; where there is one only, no random number is used up."""
     count, chosen = 0, 0
@@ -156,7 +156,7 @@ def any_from(values: Floats, lowest: float, rng: Stream) -> int:
     return chosen
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def greedy(values: Floats, rng: Stream) -> int:
     return any_from(values, best(values), rng)
 

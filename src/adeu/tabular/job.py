@@ -53,7 +53,8 @@ def arguments(job: Job) -> tuple[Any, ...]:
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     counts = np.zeros((2, episodes), np.int64)
     record = Record(fresh.visits, counts[0], counts[1], np.zeros(episodes // every))
-    return job.model, *fresh[1:6], job.settings, record, *streams(job.seed, 2)
+    center, scratch = np.zeros((2, job.model.num_actions))
+    return job.model, *fresh[1:6], job.settings, record, center, scratch, *streams(job.seed, 2)
 
 
 def run(job: Job) -> Result:

@@ -45,7 +45,7 @@ class Record(NamedTuple):
     """(evaluations,): of a greedy episode each."""
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
     """Leaves the mentor's action alone to choose, where the mentor speaks."""
     advice = advise(guard, s)
@@ -57,7 +57,7 @@ def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
     return True
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def evaluate(model: Any, learner: Any, guard: Any, max_steps: int, center: NDArray[np.float64], rng: Stream) -> float:
     s, total = first_state(model, rng), 0.0
     for _ in range(max_steps):
@@ -80,10 +80,11 @@ def train(
     guard: Any,
     settings: Settings,
     record: Record,
+    center: NDArray[np.float64],
+    scratch: NDArray[np.float64],
     rng: Stream,
     evaluation_rng: Stream,
 ) -> None:
-    center, scratch = np.empty(model.num_actions), np.empty(model.num_actions)
     visits, step = record.visits, 0
     for episode in range(settings.episodes):
         s = first_state(model, rng)

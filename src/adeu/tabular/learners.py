@@ -76,9 +76,9 @@ def learn(learner: Any, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream
     raise TypeError(f"{learner} has no rule for learn")
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def target(q: Floats, learner: int, mask: Any, seen: Seen, gamma: float) -> float:
-    """r + gamma * max_a Q(s', a)."""
+    """The target r + gamma * max_a Q(s', a)."""
     if seen.terminated:
         return seen.reward
     highest = -math.inf
@@ -104,7 +104,7 @@ def _(learner: Single, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream)
     return td_error
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def _mean(q: Floats, s: int, a: int) -> float:
     total = 0.0
     for i in range(q.shape[1]):

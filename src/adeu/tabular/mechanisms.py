@@ -1,7 +1,7 @@
 """f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
 
-`measure(f, at)` is f(s); `observe(f, at, seen)` learns from a step; `begin(f, rng)` begins an episode. The last two do
-nothing where no rule is registered.
+`measure(f, at)` is f(s); `observe(f, at, seen)` learns from a step; `begin(f, rng)` begins an episode. The last two
+do nothing where no rule is registered.
 """
 
 from __future__ import annotations
@@ -209,8 +209,9 @@ def _(f: Ratio, at: Scene) -> float:
 def _(f: ConditionedRatio, at: Scene) -> float:
     cost, best = measure(f.other, at), -math.inf
     for a in range(at.center.size):
-        if at.center[a] > -math.inf:
-            best = max(best, np.mean(at.q[at.s, :, a]))
+        mean = np.mean(at.q[at.s, :, a])
+        if at.center[a] > -math.inf and mean > best:
+            best = mean
     lam = max(best, 1.0) if cost > best else 1.0
     return measure(f.f, at) / (lam * max(cost, f.floor))
 

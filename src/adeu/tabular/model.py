@@ -26,7 +26,7 @@ class Deterministic(NamedTuple):
 
     num_states: int
     num_actions: int
-    next_state: NDArray[np.int32]
+    next_state: NDArray[np.uint32]
     reward: NDArray[np.float64]
     terminal: NDArray[np.bool_]
     cost: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Stochastic(NamedTuple):
 
     num_states: int
     num_actions: int
-    next_state: NDArray[np.int32]
+    next_state: NDArray[np.uint32]
     reward: NDArray[np.float64]
     terminal: NDArray[np.bool_]
     cost: NDArray[np.float64]
@@ -85,6 +85,6 @@ def _(mask: SomeActions, s: int, a: int) -> bool:
     return mask.table[s, a]
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def first_state(model: Any, rng: Stream) -> int:
     return draw(model.start, 0, model.num_states, rng)

@@ -11,8 +11,10 @@ from numba.extending import overload
 OPERATIONS: list[Any] = []
 """All of them: what the compiled kernel depends on beside its own text."""
 
-OPTIONS = {"error_model": "numpy"}
-"""Division is C's: no branch for a divisor of zero."""
+KERNEL = {"error_model": "numpy", "_nrt": False}
+"""Division is C's, and nobody counts references to arrays: no rule may allocate one."""
+
+RULE = {"forceinline": True, **KERNEL}
 
 
 def operation(default: Callable[..., Any]) -> Any:
@@ -22,7 +24,7 @@ def operation(default: Callable[..., Any]) -> Any:
     """
     generic = functools.singledispatch(default)
 
-    @overload(generic, jit_options=OPTIONS, strict=False)
+    @overload(generic, jit_options=RULE, strict=False)
     def resolve(part: Any, *rest: Any) -> Callable[..., Any]:
         return generic.dispatch(getattr(part, "instance_class", object))
 

@@ -28,7 +28,7 @@ def streams(seed: int, count: int) -> list[Stream]:
     return list(np.array(words, np.uint64).reshape(count, 4))
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def uniform(rng: Stream) -> float:
     """A number in [0, 1), a multiple of 2^-53."""
     a, b, c, d = rng[0], rng[1], rng[2], rng[3]
@@ -43,15 +43,15 @@ def uniform(rng: Stream) -> float:
     return np.int64(result >> _11) * 2.0**-53
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def below(n: int, rng: Stream) -> int:
     """One of 0 .. n - 1."""
     return int(uniform(rng) * n)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def draw(cumulative: NDArray[np.float64], first: int, last: int, rng: Stream) -> int:
-    """One of first .. last - 1, by the probabilities that add up to `cumulative`; the last takes what rounding left."""
+    """One of first .. last - 1, by probabilities that add up to `cumulative`; the last takes what rounding left."""
     point, place = uniform(rng), first
     while place < last - 1 and point >= cumulative[place]:
         place += 1

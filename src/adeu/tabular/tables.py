@@ -44,7 +44,7 @@ def from_arrays(
     size = np.shape(next_state)
     if len(size) != 2 or 0 in size:
         check.refuse(me, "next_state", "an array of shape (states, actions)", f"shape {size}")
-    where = check.array(me, "next_state", next_state, size, np.int32)
+    where = check.array(me, "next_state", next_state, size, np.uint32)
     if where.min() < 0 or where.max() >= size[0]:
         outside = where[(where < 0) | (where >= size[0])][0]
         check.refuse(me, "next_state", f"states 0 .. {size[0] - 1}", int(outside))
@@ -104,7 +104,7 @@ def from_table(
     total = (len(rows),)
     return Stochastic(
         *size,
-        check.array(me, "next states", where, total, np.int32),
+        check.array(me, "next states", where, total, np.uint32),
         check.array(me, "rewards", reward, total, np.float64),
         check.array(me, "terminated", terminal, total, np.bool_),
         np.zeros(total),
