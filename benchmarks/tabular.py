@@ -39,7 +39,7 @@ class Method(NamedTuple):
 
 
 class CSettings(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012 (ctypes declares it so)
+    _fields_ = [
         *((name, ctypes.c_int64) for name in ("episodes", "max_steps", "evaluate_every", "learners")),
         *((name, ctypes.c_double) for name in ("gamma", "alpha", "beta", "shift", "temperature", "epsilon")),
         *((name, ctypes.c_double) for name in ("mask_probability", "ucb")),
@@ -103,7 +103,7 @@ def python_speed() -> float:
         weights = np.exp(trust * (q[s] - q[s].max()))
         a = rng.choice(4, p=weights / weights.sum())
         there, reward, terminated, truncated, _ = env.step(a)
-        q[s, a] = reward + (0.0 if terminated else 0.99 * q[there].max())
+        q[s, a] = float(reward) + (0.0 if terminated else 0.99 * q[there].max())
         s = env.reset()[0] if terminated or truncated else there
     return PYTHON_STEPS / (time.perf_counter() - begun)
 
@@ -131,9 +131,8 @@ def main() -> None:
                 f"{name:<11} {ours_speed / 1e6:8.2f} {c_speed / 1e6:8.2f}               {ours_speed / c_speed:8.2f}"
                 f"  >= {method.bar:<5} {ours_speed / python:9.0f}"
             )
-    print(
-        f"\npeak memory of this process, JAX included: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB"
-    )
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"\npeak memory of this process, JAX included: {memory / 1e3:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def test_learners(change):
         ("next_state", [0, 1], r"shape \(states, actions\)"),
         ("next_state", [[0, 1], [2, 0]], r"states 0 .. 1, got 2"),
         ("next_state", [[0, 1], [-1, 0]], r"states 0 .. 1, got -1"),
-        ("next_state", [[0, 0.5], [1, 0]], "uint32"),
+        ("next_state", [[0, 0.5], [1, 0]], "int64"),
         ("reward", [[0, 0, 0], [0, 1, 0]], r"shape \(2, 2\)"),
         ("reward", [[0, np.nan], [0, 1]], "finite"),
         ("terminal", [True, False], r"shape \(2, 2\)"),
@@ -119,6 +119,6 @@ def test_parts_of_another_size():
         explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli(), guard=guard)
         with pytest.raises(ValueError, match="states takes"):
             tabular.q_learning(MODEL, explorer, episodes=1, max_steps=1, seed=0)
+    explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     with pytest.raises(ValueError, match="Gaussian"):
-        explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
         tabular.q_learning(MODEL, explorer, episodes=1, max_steps=1, seed=0)

@@ -139,13 +139,13 @@ def _(f: ExpectedCost, at: Scene, seen: Seen) -> None:
 
 @measure.register
 def _(f: EnsembleStd, at: Scene) -> float:
-    best = -math.inf
-    for a in range(at.center.size):
+    best = at.center[0]
+    for a in range(1, at.center.size):
         best = max(best, at.center[a])
     total, ties = 0.0, 0
     for a in range(at.center.size):
         if at.center[a] == best:
-            total += np.std(at.q[at.s, :, a])
+            total += float(np.std(at.q[at.s, :, a]))
             ties += 1
     return f.lam * total / ties
 
@@ -209,7 +209,7 @@ def _(f: Ratio, at: Scene) -> float:
 def _(f: ConditionedRatio, at: Scene) -> float:
     cost, best = measure(f.other, at), -math.inf
     for a in range(at.center.size):
-        mean = np.mean(at.q[at.s, :, a])
+        mean = float(np.mean(at.q[at.s, :, a]))
         if at.center[a] > -math.inf and mean > best:
             best = mean
     lam = max(best, 1.0) if cost > best else 1.0

@@ -11,10 +11,10 @@ from numba.extending import overload
 OPERATIONS: list[Any] = []
 """All of them: what the compiled kernel depends on beside its own text."""
 
-KERNEL = {"error_model": "numpy", "_nrt": False}
+KERNEL: Any = {"error_model": "numpy", "_nrt": False}
 """Division is C's, and nobody counts references to arrays: no rule may allocate one."""
 
-RULE = {"forceinline": True, **KERNEL}
+RULE: Any = {"forceinline": True, **KERNEL}
 
 
 def operation(default: Callable[..., Any]) -> Any:

@@ -44,14 +44,14 @@ def from_arrays(
     size = np.shape(next_state)
     if len(size) != 2 or 0 in size:
         check.refuse(me, "next_state", "an array of shape (states, actions)", f"shape {size}")
-    where = check.array(me, "next_state", next_state, size, np.uint32)
+    where = check.array(me, "next_state", next_state, size, np.int64)
     if where.min() < 0 or where.max() >= size[0]:
         outside = where[(where < 0) | (where >= size[0])][0]
         check.refuse(me, "next_state", f"states 0 .. {size[0] - 1}", int(outside))
     return Deterministic(
         size[0],
         size[1],
-        where.ravel(),
+        where.astype(np.uint32).ravel(),
         check.array(me, "reward", reward, size, np.float64).ravel(),
         check.array(me, "terminal", terminal, size, np.bool_).ravel(),
         check.array(me, "cost", cost, size, np.float64).ravel(),
