@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import pathlib
-import resource
+import pickle
 import subprocess
+import sys
 import tempfile
 import time
 from typing import Any, NamedTuple
@@ -27,7 +28,9 @@ from adeu.tabular.job import arguments
 from adeu.tabular.kernels import train
 
 LAKE = Lake(size=1500)
-ROUNDS = 5
+SIZES = (100, 300, 1000, 3000)
+EPISODES = 10_000
+ROUNDS = 4
 PYTHON_STEPS = 50_000
 FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared"]
 
@@ -108,31 +111,55 @@ def python_speed() -> float:
     return PYTHON_STEPS / (time.perf_counter() - begun)
 
 
+def worker_memory(job: adeu.tabular.Job) -> float:
+    """The peak, in MB, of a process that does nothing but run the job."""
+    script = (
+        "import pickle, resource, sys; from adeu import tabular; tabular.run(pickle.load(sys.stdin.buffer));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(job), capture_output=True, check=True)
+    return float(done.stdout)
+
+
+def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
+    model = adeu.tabular.from_mdp(lake_mdp(lake))
+    method = methods(model.num_states)[name]
+    return adeu.tabular.make_job(
+        model, method.explorer, episodes=episodes, max_steps=lake.max_steps, seed=0, learners=method.learners
+    )
+
+
+def compare(name: str, c: Any) -> tuple[float, float]:
+    """Steps per second of the kernel and of C."""
+    job = make_job(LAKE, name, EPISODES)
+    kernel = compiled(train, *arguments(job))
+    kernel(*arguments(make_job(LAKE, name, 1)))
+    times = np.full((ROUNDS, 2), np.inf)
+    for row in times:
+        ours, theirs = arguments(job), arguments(job)
+        row[:] = clock(kernel, *ours), clock(run_c, c, theirs)
+        assert same(ours, theirs), f"{name}: the kernel and C disagree"
+    kernel_speed, c_speed = ours[7].steps.sum() / times.min(axis=0)
+    return kernel_speed, c_speed
+
+
 def main() -> None:
-    model = adeu.tabular.from_mdp(lake_mdp(LAKE))
     python = python_speed()
-    print(f"plain Python + Gymnasium: {python / 1e6:.3f} M steps/s\n")
-    print(f"{'method':<11} {'kernel':>8} {'C':>8}   M steps/s   kernel/C  aim      kernel/Python")
+    print(f"plain Python + Gymnasium, adeu: {python / 1e6:.3f} M steps/s\n")
+    print(f"{'M steps/s':<11} {'kernel':>8} {'C':>8}  {'kernel/C':>8}  aim")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, method) in enumerate(methods(model.num_states).items()):
-            c = compile_c(folder, number)
-            job = adeu.tabular.make_job(
-                model, method.explorer, episodes=10_000, max_steps=LAKE.max_steps, seed=0, learners=method.learners
-            )
-            kernel = compiled(train, *arguments(job))
-            kernel(*arguments(job._replace(settings=job.settings._replace(episodes=1))))
-            times = np.full((ROUNDS, 2), np.inf)
-            for row in times:
-                ours, theirs = arguments(job), arguments(job)
-                row[:] = clock(kernel, *ours), clock(run_c, c, theirs)
-                assert same(ours, theirs), f"{name}: the kernel and C disagree"
-            ours_speed, c_speed = ours[7].steps.sum() / times.min(axis=0)
-            print(
-                f"{name:<11} {ours_speed / 1e6:8.2f} {c_speed / 1e6:8.2f}               {ours_speed / c_speed:8.2f}"
-                f"  >= {method.bar:<5} {ours_speed / python:9.0f}"
-            )
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"\npeak memory of this process, JAX included: {memory / 1e3:.0f} MB")
+        for number, (name, method) in enumerate(methods(1).items()):
+            kernel, c = compare(name, compile_c(folder, number))
+            print(f"{name:<11} {kernel / 1e6:8.2f} {c / 1e6:8.2f}  {kernel / c:8.2f}  >= {method.bar}", end="")
+            print(f", {kernel / python:.0f} times plain Python" if name == "adeu" else "")
+
+    print("\nadeu, by the lake's size:")
+    for size in SIZES:
+        job = make_job(Lake(size=size), "adeu", EPISODES)
+        given = [arguments(job) for _ in range(2)]
+        seconds = min(clock(compiled(train, *each), *each) for each in given)
+        print(f"{size:>5}: {given[0][7].steps.sum() / seconds / 1e6:6.2f} M steps/s")
+    print(f"\npeak memory of a worker: {worker_memory(make_job(LAKE, 'adeu', EPISODES)):.0f} MB")
 
 
 if __name__ == "__main__":

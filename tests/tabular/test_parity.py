@@ -60,7 +60,7 @@ def test_mechanisms_agree_along_a_walk(f):
         assert measure(lowered, at) == pytest.approx(float(theirs), rel=1e-12)
 
         cost, td_error = float(rng.choice([0.0, 10.0])), float(rng.normal())
-        observe(lowered, at, Seen(a, 0.0, s, False, cost, td_error))
+        observe(lowered, at, Seen(a, 0.0, s, False, cost), td_error)
         visits[s] += 1
         seen = adeu.Transition(s, a, 0.0, s, False, False, cost)
         state = f.observe(state, seen, td_error=td_error)

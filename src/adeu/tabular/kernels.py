@@ -85,6 +85,8 @@ def train(
     rng: Stream,
     evaluation_rng: Stream,
 ) -> None:
+    actions = len(model.mask.numbers)
+    center, scratch = center.reshape(actions), scratch.reshape(actions)  # a size that the compiler knows
     visits, step = record.visits, 0
     for episode in range(settings.episodes):
         s = first_state(model, rng)
@@ -104,11 +106,10 @@ def train(
             reward, terminated, next_state = model.reward[k], model.terminal[k], model.next_state[k]
             if settings.intrinsic > 0 and not terminated:
                 reward += settings.intrinsic / math.sqrt(visits[next_state] + 1)
-            violations += model.cost[k] > 0
-            td_error = learn(
-                learner, model.mask, s, Seen(a, reward, next_state, terminated, 0.0, 0.0), settings.gamma, rng
-            )
-            observe(f, at, Seen(a, reward, next_state, terminated, model.cost[k], td_error))
+            seen = Seen(a, reward, next_state, terminated, model.cost[k])
+            td_error = learn(learner, model.mask, s, seen, settings.gamma, rng)
+            observe(f, at, seen, td_error)
+            violations += seen.cost > 0
             visits[s] += 1
             step += 1
             s = next_state

@@ -82,14 +82,14 @@ def target(q: Floats, learner: int, mask: Any, seen: Seen, gamma: float) -> floa
     if seen.terminated:
         return seen.reward
     highest = -math.inf
-    for a in range(q.shape[2]):
+    for a in range(len(mask.numbers)):
         if allowed(mask, seen.next_state, a) and q[seen.next_state, learner, a] > highest:
             highest = q[seen.next_state, learner, a]
     return seen.reward + gamma * highest
 
 
 def _one_value(learner: Single, mask: Any, s: int, center: Floats) -> None:
-    for a in range(center.size):
+    for a in range(len(mask.numbers)):
         center[a] = learner.q[s, 0, a] if allowed(mask, s, a) else -math.inf
 
 
@@ -114,7 +114,7 @@ def _mean(q: Floats, s: int, a: int) -> float:
 
 @prefer.register
 def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
-    for a in range(center.size):
+    for a in range(len(mask.numbers)):
         if not allowed(mask, s, a):
             center[a] = -math.inf
             continue
@@ -127,7 +127,7 @@ def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
 
 @value.register
 def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
-    for a in range(center.size):
+    for a in range(len(mask.numbers)):
         center[a] = _mean(learner.q, s, a) if allowed(mask, s, a) else -math.inf
 
 

@@ -1,7 +1,7 @@
 """f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
 
-`measure(f, at)` is f(s); `observe(f, at, seen)` learns from a step; `begin(f, rng)` begins an episode. The last two
-do nothing where no rule is registered.
+`measure(f, at)` is f(s); `observe(f, at, seen, td_error)` learns from a step; `begin(f, rng)` begins an episode.
+The last two do nothing where no rule is registered.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class Seen(NamedTuple):
     next_state: int
     terminated: bool
     cost: float
-    td_error: float
 
 
 @operation
@@ -49,7 +48,7 @@ def measure(f: Any, at: Scene) -> float:
 
 
 @operation
-def observe(f: Any, at: Scene, seen: Seen) -> None:
+def observe(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     pass
 
 
@@ -119,8 +118,8 @@ def _(f: TdError, at: Scene) -> float:
 
 
 @observe.register
-def _(f: TdError, at: Scene, seen: Seen) -> None:
-    surprise = math.tanh(abs(seen.td_error) / (2 * f.sigma))
+def _(f: TdError, at: Scene, seen: Seen, td_error: float) -> None:
+    surprise = math.tanh(abs(td_error) / (2 * f.sigma))
     f.table[at.s] += f.rate * (surprise - f.table[at.s])
 
 
@@ -133,7 +132,7 @@ def _(f: ExpectedCost, at: Scene) -> float:
 
 
 @observe.register
-def _(f: ExpectedCost, at: Scene, seen: Seen) -> None:
+def _(f: ExpectedCost, at: Scene, seen: Seen, td_error: float) -> None:
     f.table[at.s, seen.action] += f.step_size * (seen.cost - f.table[at.s, seen.action])
 
 
@@ -236,13 +235,13 @@ def _begin_both(f: Any, rng: Stream) -> None:
     begin(f.other, rng)
 
 
-def _observe_one(f: Any, at: Scene, seen: Seen) -> None:
-    observe(f.f, at, seen)
+def _observe_one(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
 
 
-def _observe_both(f: Any, at: Scene, seen: Seen) -> None:
-    observe(f.f, at, seen)
-    observe(f.other, at, seen)
+def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
+    observe(f.other, at, seen, td_error)
 
 
 begin.register(Inverse, _begin_one)

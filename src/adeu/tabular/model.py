@@ -13,10 +13,12 @@ from adeu.tabular.stream import Stream, draw
 
 
 class AllActions(NamedTuple):
-    pass
+    numbers: tuple[int, ...]
+    """0 .. A - 1. A tuple's length is part of its type: the compiler unrolls the loops over actions."""
 
 
 class SomeActions(NamedTuple):
+    numbers: tuple[int, ...]
     table: NDArray[np.bool_]
     """(S, A)."""
 
@@ -61,12 +63,12 @@ def outcome(model: Any, s: int, a: int, rng: Stream) -> int:
 
 @outcome.register
 def _(model: Deterministic, s: int, a: int, rng: Stream) -> int:
-    return s * model.num_actions + a
+    return s * len(model.mask.numbers) + a
 
 
 @outcome.register
 def _(model: Stochastic, s: int, a: int, rng: Stream) -> int:
-    k = s * model.num_actions + a
+    k = s * len(model.mask.numbers) + a
     return draw(model.cumulative, model.offsets[k], model.offsets[k + 1], rng)
 
 

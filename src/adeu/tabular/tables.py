@@ -151,8 +151,8 @@ def _start(owner: str, start: ArrayLike | int, num_states: int) -> NDArray[np.fl
 
 def _mask(owner: str, mask: ArrayLike | None, size: tuple[int, int]) -> AllActions | SomeActions:
     if mask is None:
-        return AllActions()
+        return AllActions(tuple(range(size[1])))
     table = check.array(owner, "mask", mask, size, np.bool_)
     if not table.any(axis=1).all():
         check.refuse(owner, "mask", "an allowed action in every state", f"none in {table.any(axis=1).argmin()}")
-    return SomeActions(table)
+    return SomeActions(tuple(range(size[1])), table)
