@@ -76,3 +76,11 @@ def test_start_states_and_outcomes_follow_their_probabilities():
     assert done.visits[0] == pytest.approx(10_000, abs=300)
     assert done.q[0, 0] == pytest.approx(0.25, abs=0.02)
     assert done.returns.mean() == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.parametrize(("episodes", "bonus"), [(1, 0.9), (4, 0.45)])
+def test_coming_to_a_rare_state_pays(episodes, bonus):
+    model = tabular.from_arrays([[1], [1]], [[0.0], [0.0]], [[False], [True]])
+    explorer = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+    done = tabular.q_learning(model, explorer, episodes=episodes, max_steps=9, seed=0, gamma=0.0, intrinsic=0.9)
+    assert done.q.ravel().tolist() == pytest.approx([bonus, 0.0])
