@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "adeu"
 
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
-    {"behavior"},
+    {"behavior", "tabular"},
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},

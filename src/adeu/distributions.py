@@ -309,7 +309,7 @@ class Options(_Discrete):
 
     def _draw(self, key: Key) -> Array:
         """How often an option is played: n ~ zeta(mu)."""
-        survival = jnp.asarray(_zeta_survival(self.mu, self.longest))
+        survival = jnp.asarray(zeta_survival(self.mu, self.longest))
         above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
         return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)
 
@@ -319,7 +319,7 @@ def _is_action(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=32)
-def _zeta_survival(mu: float, longest: int) -> np.ndarray:
+def zeta_survival(mu: float, longest: int) -> np.ndarray:
     """P(n > k) for k = 1 .. longest - 1; the rest of the tail falls on `longest`."""
     from scipy.special import zeta
 

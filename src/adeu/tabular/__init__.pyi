@@ -1,0 +1,14 @@
+from .job import Job as Job
+from .job import Result as Result
+from .job import run as run
+from .learn import Learners as Learners
+from .learn import make_job as make_job
+from .learn import q_learning as q_learning
+from .lower import lower as lower
+from .mechanisms import begin as begin
+from .mechanisms import measure as measure
+from .mechanisms import observe as observe
+from .tables import from_arrays as from_arrays
+from .tables import from_gymnasium as from_gymnasium
+from .tables import from_mdp as from_mdp
+from .tables import from_table as from_table

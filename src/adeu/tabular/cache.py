@@ -1,0 +1,89 @@
+"""Compiled kernels, kept on disk between processes.
+
+numba looks for changes in the kernel's own file alone, so the folder is named by a hash of all that the kernel is
+made of: an edited rule never runs as it was before.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import pathlib
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numba
+
+from adeu.tabular.operation import KERNEL, OPERATIONS
+
+settings: Any = numba.config
+HERE = pathlib.Path(__file__).parent
+
+
+def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The compiled function for arguments of these types."""
+    modules = {module for argument in arguments for kind in _kinds(argument) for module in _modules(kind)}
+    foreign = {module for module in modules if not module.startswith("adeu.tabular.")}
+    return _compiled(function, _folder(foreign))
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any], folder: str) -> Any:
+    njit: Any = numba.njit
+    if not folder:
+        return njit(function, **KERNEL)
+    # numba reads the folder from its settings, and only here.
+    before, settings.CACHE_DIR = settings.CACHE_DIR, folder
+    try:
+        return njit(function, cache=True, **KERNEL)
+    finally:
+        settings.CACHE_DIR = before
+
+
+def _kinds(value: Any) -> Iterator[type]:
+    """The NamedTuples that a value is made of."""
+    if hasattr(value, "_fields"):
+        yield type(value)
+        for item in value:
+            yield from _kinds(item)
+
+
+def _modules(kind: type) -> Iterator[str]:
+    """Where a type and its rules are written."""
+    yield kind.__module__
+    for generic in OPERATIONS:
+        if kind in generic.registry:
+            yield generic.registry[kind].__module__
+
+
+def _folder(foreign: set[str]) -> str:
+    """Where to keep what depends on these modules too; nowhere, if another process could not find one of them."""
+    digest = hashlib.sha256(_own_source() + numba.__version__.encode())
+    for name in sorted(foreign):
+        source = _source(sys.modules.get(name)) if name != "__main__" else None
+        if source is None:
+            return ""
+        digest.update(source.encode())
+    home = settings.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = pathlib.Path(home, "adeu", digest.hexdigest()[:16])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    return str(folder) if os.access(folder, os.W_OK) else ""
+
+
+@functools.cache
+def _own_source() -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
+
+
+def _source(module: ModuleType | None) -> str | None:
+    try:
+        return inspect.getsource(module) if module else None
+    except (OSError, TypeError):
+        return None

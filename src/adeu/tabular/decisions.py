@@ -1,0 +1,222 @@
+"""g, D and the guard in the kernel: from an uncertainty to an action.
+
+`normalize(g, uncertainty)` is the spread; `sample(D, center, spread, scratch, rng)` the action and whether it
+explores; `restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from adeu.tabular.operation import operation
+from adeu.tabular.stream import Stream, below, uniform
+
+Floats = NDArray[np.float64]
+
+
+@operation
+def normalize(g: Any, uncertainty: float) -> float:
+    raise TypeError(f"{g} has no rule for normalize(g, uncertainty)")
+
+
+@operation
+def sample(D: Any, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+    raise TypeError(f"{D} has no rule for sample(D, center, spread, scratch, rng)")
+
+
+@operation
+def restart(D: Any, episode_ended: bool) -> None:
+    pass
+
+
+@operation
+def advise(guard: Any, s: int) -> int:
+    raise TypeError(f"{guard} has no rule for advise(guard, s)")
+
+
+class Sigmoid(NamedTuple):
+    c: float
+
+
+class Saturating(NamedTuple):
+    c: float
+
+
+class ShiftedSigmoid(NamedTuple):
+    shift: float
+
+
+class Identity(NamedTuple):
+    pass
+
+
+class Clip(NamedTuple):
+    low: float
+    high: float
+
+
+@register_jitable(forceinline=True)
+def sigmoid(x: float) -> float:
+    if x >= 0:
+        return 1.0 / (1.0 + math.exp(-x))
+    small = math.exp(x)
+    return small / (1.0 + small)
+
+
+@normalize.register
+def _(g: Sigmoid, uncertainty: float) -> float:
+    return g.c * sigmoid(uncertainty)
+
+
+@normalize.register
+def _(g: Saturating, uncertainty: float) -> float:
+    return -g.c * math.expm1(-uncertainty)
+
+
+@normalize.register
+def _(g: ShiftedSigmoid, uncertainty: float) -> float:
+    return sigmoid(g.shift - 1.0 / uncertainty) if uncertainty > 0 else 0.0
+
+
+@normalize.register
+def _(g: Identity, uncertainty: float) -> float:
+    return uncertainty
+
+
+@normalize.register
+def _(g: Clip, uncertainty: float) -> float:
+    return min(max(uncertainty, g.low), g.high)
+
+
+class Categorical(NamedTuple):
+    temperature: float
+
+
+class Bernoulli(NamedTuple):
+    pass
+
+
+class Options(NamedTuple):
+    carried: bool
+    table: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    weights: Floats
+    tail: Floats
+    """-P(n > k) for k = 1, 2, ...: increasing, so that a search finds n."""
+    scratch: Floats
+    now: NDArray[np.int64]
+    """The option that runs, and its steps left."""
+
+
+@register_jitable(forceinline=True)
+def best(values: Floats) -> float:
+    highest = values[0]
+    for a in range(1, values.size):
+        if values[a] > highest:
+            highest = values[a]
+    return highest
+
+
+@register_jitable(forceinline=True)
+def choose(weights: Floats, rng: Stream) -> int:
+    """An index with a probability proportional to its weight."""
+    total = 0.0
+    for a in range(weights.size):
+        total += weights[a]
+    point, chosen = uniform(rng) * total, 0
+    for a in range(weights.size):
+        if weights[a] > 0:
+            chosen = a
+            point -= weights[a]
+            if point < 0:
+                break
+    return chosen
+
+
+@register_jitable(forceinline=True)
+def any_from(values: Floats, lowest: float, rng: Stream) -> int:
+    """Any of the actions whose value is at least `lowest`; where there is one only, no random number is used up."""
+    count, chosen = 0, 0
+    for a in range(values.size):
+        if values[a] >= lowest:
+            count += 1
+            chosen = a
+    if count > 1:
+        left = below(count, rng)
+        for a in range(values.size):
+            if values[a] >= lowest:
+                if left == 0:
+                    return a
+                left -= 1
+    return chosen
+
+
+@register_jitable(forceinline=True)
+def greedy(values: Floats, rng: Stream) -> int:
+    return any_from(values, best(values), rng)
+
+
+@sample.register
+def _(D: Categorical, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+    trust = (1.0 - min(max(spread, 0.0), 1.0)) / D.temperature
+    highest = best(center)
+    for a in range(center.size):
+        scratch[a] = math.exp(trust * (center[a] - highest)) if center[a] > -math.inf else 0.0
+    action = choose(scratch, rng)
+    return action, center[action] < highest
+
+
+@sample.register
+def _(D: Bernoulli, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+    explored = uniform(rng) < spread
+    lowest = -1.7976931348623157e308 if explored else best(center)
+    return any_from(center, lowest, rng), explored
+
+
+@sample.register
+def _(D: Options, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+    option, left = D.now[0], D.now[1]
+    if left == 0 and uniform(rng) < spread:
+        possible = False
+        for o in range(D.weights.size):
+            D.scratch[o] = D.weights[o] if center[D.table[o, 0]] > -math.inf else 0.0
+            possible = possible or D.scratch[o] > 0
+        if possible:
+            option = choose(D.scratch, rng)
+            left = (1 + np.searchsorted(D.tail, uniform(rng) - 1.0)) * D.lengths[option]
+    # Counting down from a multiple of the length, -left is the place in the sequence.
+    action = D.table[option, -left % D.lengths[option]]
+    explored = left > 0 and center[action] > -math.inf
+    D.now[0] = option
+    D.now[1] = left - 1 if explored else 0
+    return (action if explored else greedy(center, rng)), explored
+
+
+@restart.register
+def _(D: Options, episode_ended: bool) -> None:
+    if not (episode_ended and D.carried):
+        D.now[1] = 0
+
+
+class NoGuard(NamedTuple):
+    pass
+
+
+class KnownUnsafe(NamedTuple):
+    advice: NDArray[np.int64]
+    """(S,): the mentor's action, -1 where it has none."""
+
+
+@advise.register
+def _(guard: NoGuard, s: int) -> int:
+    return -1
+
+
+@advise.register
+def _(guard: KnownUnsafe, s: int) -> int:
+    return guard.advice[s]

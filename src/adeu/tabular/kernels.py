@@ -1,0 +1,122 @@
+"""The loop: Q-learning over a finite MDP, compiled once for each combination of its arguments' types.
+
+for each episode:
+    for each step:
+        a ~ D(pi(s), g(f(s)))
+        s', r from the model
+        Q(s, a) <- Q(s, a) + alpha * (r + gamma * max Q(s', .) - Q(s, a)),  and f learns
+    now and then: one greedy episode, on a random stream of its own
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from adeu.tabular.decisions import advise, greedy, normalize, restart, sample
+from adeu.tabular.learners import learn, prefer, value
+from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
+from adeu.tabular.model import first_state, outcome
+from adeu.tabular.stream import Stream
+
+
+class Settings(NamedTuple):
+    episodes: int
+    max_steps: int
+    gamma: float
+    intrinsic: float
+    evaluate_every: int
+
+
+class Record(NamedTuple):
+    """What the loop writes: all else it leaves as it was, but for the learner's and the parts' tables."""
+
+    visits: NDArray[np.int64]
+    """(S,)."""
+    steps: NDArray[np.int64]
+    """(episodes,)."""
+    violations: NDArray[np.int64]
+    """(episodes,): steps that cost something."""
+    returns: NDArray[np.float64]
+    """(evaluations,): of a greedy episode each."""
+
+
+@register_jitable(forceinline=True)
+def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
+    """Leaves the mentor's action alone to choose, where the mentor speaks."""
+    advice = advise(guard, s)
+    if advice < 0:
+        return False
+    for a in range(center.size):
+        if a != advice:
+            center[a] = -math.inf
+    return True
+
+
+@register_jitable(forceinline=True)
+def evaluate(model: Any, learner: Any, guard: Any, max_steps: int, center: NDArray[np.float64], rng: Stream) -> float:
+    s, total = first_state(model, rng), 0.0
+    for _ in range(max_steps):
+        value(learner, model.mask, s, center)
+        impose(guard, s, center)
+        k = outcome(model, s, greedy(center, rng), rng)
+        total += model.reward[k]
+        if model.terminal[k]:
+            break
+        s = model.next_state[k]
+    return total
+
+
+def train(
+    model: Any,
+    learner: Any,
+    f: Any,
+    g: Any,
+    D: Any,
+    guard: Any,
+    settings: Settings,
+    record: Record,
+    center: NDArray[np.float64],
+    scratch: NDArray[np.float64],
+    rng: Stream,
+    evaluation_rng: Stream,
+) -> None:
+    actions = len(model.mask.numbers)
+    center, scratch = center.reshape(actions), scratch.reshape(actions)  # a size that the compiler knows
+    visits, step = record.visits, 0
+    for episode in range(settings.episodes):
+        s = first_state(model, rng)
+        begin(f, rng)
+        restart(D, True)
+        violations, first = 0, step
+        for _ in range(settings.max_steps):
+            prefer(learner, model.mask, s, center)
+            at = Scene(s, step, center, learner.q, visits)
+            spread = normalize(g, measure(f, at))
+            if impose(guard, s, center):
+                spread = 0.0
+                restart(D, False)
+            a, _ = sample(D, center, spread, scratch, rng)
+
+            k = outcome(model, s, a, rng)
+            reward, terminated, next_state = model.reward[k], model.terminal[k], model.next_state[k]
+            if settings.intrinsic > 0 and not terminated:
+                reward += settings.intrinsic / math.sqrt(visits[next_state] + 1)
+            seen = Seen(a, reward, next_state, terminated, model.cost[k])
+            td_error = learn(learner, model.mask, s, seen, settings.gamma, rng)
+            observe(f, at, seen, td_error)
+            violations += seen.cost > 0
+            visits[s] += 1
+            step += 1
+            s = next_state
+            if terminated:
+                break
+        record.steps[episode] = step - first
+        record.violations[episode] = violations
+        if (episode + 1) % settings.evaluate_every == 0:
+            place = (episode + 1) // settings.evaluate_every - 1
+            record.returns[place] = evaluate(model, learner, guard, settings.max_steps, center, evaluation_rng)

@@ -1,0 +1,172 @@
+"""From the parts that users compose to the kernel's NamedTuples.
+
+A part of one's own joins by a NamedTuple of its parameters and tables, its rules (`measure.register`, ...), and a
+`lower.register` that makes the one from the other.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import adeu.distributions
+import adeu.guards
+import adeu.mechanisms.combine
+import adeu.mechanisms.constant
+import adeu.mechanisms.cost
+import adeu.mechanisms.counts
+import adeu.mechanisms.ensemble
+import adeu.mechanisms.td_error
+import adeu.normalizers
+from adeu.core.explorer import Explorer
+from adeu.tabular import decisions, mechanisms
+from adeu.tabular.model import Model
+
+
+class Lowered(NamedTuple):
+    """An explorer, ready for the kernel."""
+
+    f: Any
+    g: Any
+    D: Any
+    guard: Any
+
+
+def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
+    """The explorer for a model, its parts checked against the model's sizes."""
+    from gymnasium.spaces import Discrete
+
+    bound = explorer.bind(Discrete(model.num_states), Discrete(model.num_actions))
+    guard = decisions.NoGuard() if bound.guard is None else lower(bound.guard, model)
+    return Lowered(lower(bound.f, model), lower(bound.g, model), lower(bound.D, model), guard)
+
+
+@functools.singledispatch
+def lower(part: Any, model: Model) -> Any:
+    """The part's NamedTuple, with tables of its own for the model."""
+    raise _no_form(part)
+
+
+def _no_form(part: Any, hint: str = "") -> TypeError:
+    return TypeError(f"{part!r} has no tabular form{hint}; adeu.tabular.lower.register gives it one")
+
+
+@lower.register
+def _(part: adeu.mechanisms.constant.Constant, model: Model) -> Any:
+    return mechanisms.Constant(part.c)
+
+
+@lower.register
+def _(part: adeu.mechanisms.constant.Schedule, model: Model) -> Any:
+    kind = mechanisms.Linear if part.kind == "linear" else mechanisms.Exponential
+    return kind(part.start, part.end, float(part.steps))
+
+
+@lower.register
+def _(part: adeu.mechanisms.counts.Counts, model: Model) -> Any:
+    return mechanisms.Counts(part.beta)
+
+
+@lower.register
+def _(part: adeu.mechanisms.td_error.TdError, model: Model) -> Any:
+    if part.num_states is None:
+        raise _no_form(part, " without num_states")
+    return mechanisms.TdError(part.sigma, part.rate, np.ones(model.num_states))
+
+
+@lower.register
+def _(part: adeu.mechanisms.cost.ExpectedCost, model: Model) -> Any:
+    if part.num_states is None:
+        raise _no_form(part, " without num_states")
+    return mechanisms.ExpectedCost(part.step_size, np.zeros((model.num_states, model.num_actions)))
+
+
+@lower.register
+def _(part: adeu.mechanisms.ensemble.EnsembleStd, model: Model) -> Any:
+    return mechanisms.EnsembleStd(part.lam)
+
+
+@lower.register
+def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
+    return functools.reduce(mechanisms.Sum, [lower(term, model) for term in part.terms])
+
+
+@lower.register
+def _(part: adeu.mechanisms.combine.Product, model: Model) -> Any:
+    return functools.reduce(mechanisms.Product, [lower(factor, model) for factor in part.factors])
+
+
+@lower.register
+def _(part: adeu.mechanisms.combine.Inverse, model: Model) -> Any:
+    return mechanisms.Inverse(lower(part.f_safety, model), part.floor)
+
+
+@lower.register
+def _(part: adeu.mechanisms.combine.Ratio, model: Model) -> Any:
+    f, f_safety = lower(part.f, model), lower(part.f_safety, model)
+    if isinstance(part.lam, str):
+        return mechanisms.ConditionedRatio(f, f_safety, part.floor)
+    return mechanisms.Ratio(f, f_safety, part.lam, part.floor)
+
+
+@lower.register
+def _(part: adeu.mechanisms.combine.Rollouts, model: Model) -> Any:
+    return mechanisms.Rollouts(lower(part.f, model), part.rho, part.c, np.zeros(1, bool))
+
+
+@lower.register
+def _(part: adeu.normalizers.Sigmoid, model: Model) -> Any:
+    return decisions.Sigmoid(part.c)
+
+
+@lower.register
+def _(part: adeu.normalizers.Saturating, model: Model) -> Any:
+    return decisions.Saturating(part.c)
+
+
+@lower.register
+def _(part: adeu.normalizers.ShiftedSigmoid, model: Model) -> Any:
+    return decisions.ShiftedSigmoid(part.shift)
+
+
+@lower.register
+def _(part: adeu.normalizers.Identity, model: Model) -> Any:
+    return decisions.Identity()
+
+
+@lower.register
+def _(part: adeu.normalizers.Clip, model: Model) -> Any:
+    return decisions.Clip(part.low, part.high)
+
+
+@lower.register
+def _(part: adeu.distributions.Categorical, model: Model) -> Any:
+    return decisions.Categorical(part.temperature)
+
+
+@lower.register
+def _(part: adeu.distributions.Bernoulli, model: Model) -> Any:
+    return decisions.Bernoulli()
+
+
+@lower.register
+def _(part: adeu.distributions.Options, model: Model) -> Any:
+    options = part.options or [(action,) for action in range(model.num_actions)]
+    lengths = np.array([len(option) for option in options])
+    table = np.zeros((len(options), lengths.max()), np.int64)
+    for row, option in zip(table, options, strict=True):
+        row[: len(option)] = option
+    weights = np.array(part.weights or np.ones(len(options)), float)
+    tail = -adeu.distributions.zeta_survival(part.mu, part.longest)
+    return decisions.Options(
+        part.carried, table, lengths, weights, tail, np.empty(len(options)), np.zeros(2, np.int64)
+    )
+
+
+@lower.register
+def _(part: adeu.guards.KnownUnsafe, model: Model) -> Any:
+    advice = np.full(model.num_states, -1)
+    advice[list(part.states)] = part.actions
+    return decisions.KnownUnsafe(advice)

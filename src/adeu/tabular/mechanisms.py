@@ -1,0 +1,252 @@
+"""f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
+
+`measure(f, at)` is f(s); `observe(f, at, seen, td_error)` learns from a step; `begin(f, rng)` begins an episode.
+The last two do nothing where no rule is registered.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.tabular.operation import operation
+from adeu.tabular.stream import Stream, uniform
+
+Floats = NDArray[np.float64]
+
+
+class Scene(NamedTuple):
+    """What a mechanism may look at."""
+
+    s: int
+    step: int
+    """Environment steps so far."""
+    center: Floats
+    """(A,): a preference per action, -inf where the action is not allowed."""
+    q: Floats
+    """(S, learners, A)."""
+    visits: NDArray[np.int64]
+    """(S,): visits that ended, so that the current one is not among them."""
+
+
+class Seen(NamedTuple):
+    """What a step showed."""
+
+    action: int
+    reward: float
+    next_state: int
+    terminated: bool
+    cost: float
+
+
+@operation
+def measure(f: Any, at: Scene) -> float:
+    raise TypeError(f"{f} has no rule for measure(f, at)")
+
+
+@operation
+def observe(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+    pass
+
+
+@operation
+def begin(f: Any, rng: Stream) -> None:
+    pass
+
+
+class Constant(NamedTuple):
+    c: float
+
+
+class Linear(NamedTuple):
+    start: float
+    end: float
+    steps: float
+
+
+class Exponential(NamedTuple):
+    start: float
+    end: float
+    steps: float
+
+
+class Counts(NamedTuple):
+    beta: float
+
+
+class TdError(NamedTuple):
+    sigma: float
+    rate: float
+    table: Floats
+
+
+class ExpectedCost(NamedTuple):
+    step_size: float
+    table: Floats
+
+
+class EnsembleStd(NamedTuple):
+    lam: float
+
+
+@measure.register
+def _(f: Constant, at: Scene) -> float:
+    return f.c
+
+
+@measure.register
+def _(f: Linear, at: Scene) -> float:
+    return f.start + (f.end - f.start) * min(at.step / f.steps, 1.0)
+
+
+@measure.register
+def _(f: Exponential, at: Scene) -> float:
+    return f.start * (f.end / f.start) ** min(at.step / f.steps, 1.0)
+
+
+@measure.register
+def _(f: Counts, at: Scene) -> float:
+    return 1.0 / (f.beta * math.sqrt(at.visits[at.s] + 1))
+
+
+@measure.register
+def _(f: TdError, at: Scene) -> float:
+    return f.table[at.s]
+
+
+@observe.register
+def _(f: TdError, at: Scene, seen: Seen, td_error: float) -> None:
+    surprise = math.tanh(abs(td_error) / (2 * f.sigma))
+    f.table[at.s] += f.rate * (surprise - f.table[at.s])
+
+
+@measure.register
+def _(f: ExpectedCost, at: Scene) -> float:
+    worst = f.table[at.s, 0]
+    for a in range(1, f.table.shape[1]):
+        worst = max(worst, f.table[at.s, a])
+    return worst
+
+
+@observe.register
+def _(f: ExpectedCost, at: Scene, seen: Seen, td_error: float) -> None:
+    f.table[at.s, seen.action] += f.step_size * (seen.cost - f.table[at.s, seen.action])
+
+
+@measure.register
+def _(f: EnsembleStd, at: Scene) -> float:
+    best = at.center[0]
+    for a in range(1, at.center.size):
+        best = max(best, at.center[a])
+    total, ties = 0.0, 0
+    for a in range(at.center.size):
+        if at.center[a] == best:
+            total += float(np.std(at.q[at.s, :, a]))
+            ties += 1
+    return f.lam * total / ties
+
+
+class Sum(NamedTuple):
+    f: Any
+    other: Any
+
+
+class Product(NamedTuple):
+    f: Any
+    other: Any
+
+
+class Inverse(NamedTuple):
+    f: Any
+    floor: float
+
+
+class Ratio(NamedTuple):
+    f: Any
+    other: Any
+    lam: float
+    floor: float
+
+
+class ConditionedRatio(NamedTuple):
+    f: Any
+    other: Any
+    floor: float
+
+
+class Rollouts(NamedTuple):
+    f: Any
+    rho: float
+    c: float
+    coin: NDArray[np.bool_]
+
+
+@measure.register
+def _(f: Sum, at: Scene) -> float:
+    return measure(f.f, at) + measure(f.other, at)
+
+
+@measure.register
+def _(f: Product, at: Scene) -> float:
+    return measure(f.f, at) * measure(f.other, at)
+
+
+@measure.register
+def _(f: Inverse, at: Scene) -> float:
+    return 1.0 / max(measure(f.f, at), f.floor)
+
+
+@measure.register
+def _(f: Ratio, at: Scene) -> float:
+    return measure(f.f, at) / (f.lam * max(measure(f.other, at), f.floor))
+
+
+@measure.register
+def _(f: ConditionedRatio, at: Scene) -> float:
+    cost, best = measure(f.other, at), -math.inf
+    for a in range(at.center.size):
+        mean = float(np.mean(at.q[at.s, :, a]))
+        if at.center[a] > -math.inf and mean > best:
+            best = mean
+    lam = max(best, 1.0) if cost > best else 1.0
+    return measure(f.f, at) / (lam * max(cost, f.floor))
+
+
+@measure.register
+def _(f: Rollouts, at: Scene) -> float:
+    return f.c if f.coin[0] else measure(f.f, at)
+
+
+@begin.register
+def _(f: Rollouts, rng: Stream) -> None:
+    f.coin[0] = uniform(rng) < f.rho
+    begin(f.f, rng)
+
+
+def _begin_one(f: Any, rng: Stream) -> None:
+    begin(f.f, rng)
+
+
+def _begin_both(f: Any, rng: Stream) -> None:
+    begin(f.f, rng)
+    begin(f.other, rng)
+
+
+def _observe_one(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
+
+
+def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
+    observe(f.other, at, seen, td_error)
+
+
+begin.register(Inverse, _begin_one)
+for one in (Inverse, Rollouts):
+    observe.register(one, _observe_one)
+for both in (Sum, Product, Ratio, ConditionedRatio):
+    begin.register(both, _begin_both)
+    observe.register(both, _observe_both)

@@ -1,0 +1,139 @@
+"""Every lowered part measures, normalises and samples as its JAX form does."""
+
+import jax
+import numpy as np
+import pytest
+
+import adeu
+from adeu.tabular import from_arrays, lower
+from adeu.tabular.decisions import advise, normalize, sample
+from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
+from adeu.tabular.stream import streams
+
+S, A, LEARNERS = 5, 3, 4
+RNG = np.random.default_rng(0)
+MODEL = from_arrays(RNG.integers(S, size=(S, A)), np.zeros((S, A)), np.zeros((S, A), bool))
+COST = adeu.ExpectedCost(S, A, step_size=0.5)
+
+MECHANISMS = [
+    adeu.Constant(0.3),
+    adeu.Schedule(1.0, 0.1, steps=20),
+    adeu.Schedule(1.0, 0.1, steps=50, kind="exponential"),
+    adeu.Counts(S, beta=0.7),
+    adeu.TdError(S, sigma=2.0, rate=0.3),
+    adeu.EnsembleStd(lam=2.0),
+    COST,
+    adeu.Inverse(COST),
+    adeu.Ratio(adeu.Counts(S), COST, lam=2.0),
+    adeu.Ratio(adeu.Counts(S), COST, lam="conditioned"),
+    adeu.Sum((adeu.Counts(S), adeu.TdError(S), COST)),
+    adeu.Product((adeu.Counts(S), adeu.Constant(3.0), COST)),
+    adeu.Rollouts(adeu.Counts(S), rho=0.0, c=7.0),
+    adeu.Rollouts(adeu.Counts(S), rho=1.0, c=7.0),
+    adeu.Inverse(adeu.Rollouts(adeu.Sum((COST, adeu.TdError(S))), rho=0.0, c=1.0)),
+]
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("f", MECHANISMS, ids=repr)
+def test_mechanisms_agree_along_a_walk(f):
+    rng, stream = np.random.default_rng(1), streams(0, 1)[0]
+    lowered, visits = lower(f, MODEL), np.zeros(S, np.int64)
+    key = jax.random.key(0)
+    state, carry = f.init(key, 0), f.begin(key)
+    with np.errstate(over="ignore"):
+        begin(lowered, stream)
+    for step in range(40):
+        s, a = int(rng.integers(S)), int(rng.integers(A))
+        q = rng.normal(scale=5.0, size=(S, LEARNERS, A)).round()
+        mask = np.array([True, step % 3 > 0, True])
+        center = q[s].mean(axis=0)
+        at = Scene(s, step, np.where(mask, center, -np.inf), q, visits)
+        theirs, carry = f.measure(
+            key, state, carry, s, center=center, q_values=q[s], action_mask=mask, step=step, explored=False
+        )
+        assert measure(lowered, at) == pytest.approx(float(theirs), rel=1e-12)
+
+        cost, td_error = float(rng.choice([0.0, 10.0])), float(rng.normal())
+        observe(lowered, at, Seen(a, 0.0, s, False, cost), td_error)
+        visits[s] += 1
+        seen = adeu.Transition(s, a, 0.0, s, False, False, cost)
+        state = f.observe(state, seen, td_error=td_error)
+
+
+NORMALIZERS = [
+    adeu.Sigmoid(0.3),
+    adeu.Saturating(0.5),
+    adeu.ShiftedSigmoid(2.0),
+    adeu.Identity(),
+    adeu.Clip(0.2, 3.0),
+]
+
+
+@pytest.mark.parametrize("g", NORMALIZERS, ids=repr)
+@pytest.mark.parametrize("x", [0.0, 1e-3, 0.3, 1.0, 5.0, 1e3])
+def test_normalizers_agree(g, x):
+    assert normalize(lower(g, MODEL), x) == pytest.approx(float(g(x)), rel=1e-12, abs=1e-300)
+
+
+def frequencies(D, center, spread, draws=4000):
+    """How often each action is taken, and the share that explores."""
+    lowered, stream, scratch = lower(D, MODEL), streams(1, 1)[0], np.empty(A)
+    with np.errstate(over="ignore"):
+        taken = [sample(lowered, center, spread, scratch, stream) for _ in range(draws)]
+    actions, explored = np.array(taken).T
+    return np.bincount(actions, minlength=A) / draws, explored.mean()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("center", [[1.0, 0.0, 1.0], [0.0, -np.inf, 2.0], [3.0, 2.9, 0.0]], ids=str)
+def test_categorical_has_the_same_probabilities(center, spread):
+    D, center = adeu.Categorical(0.5), np.array(center)
+    expected = np.asarray(D.probabilities(np.where(center > -np.inf, center, 0.0), spread, center > -np.inf))
+    taken, explored = frequencies(D, center, spread)
+    assert taken == pytest.approx(expected, abs=0.035)
+    assert explored == pytest.approx(expected[center < center.max()].sum(), abs=0.035)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.4, 1.0])
+def test_bernoulli_breaks_ties_and_tosses_a_coin(spread):
+    taken, explored = frequencies(adeu.Bernoulli(), np.array([1.0, 0.0, 1.0]), spread)
+    assert taken == pytest.approx([0.5 - spread / 6, spread / 3, 0.5 - spread / 6], abs=0.035)
+    assert explored == pytest.approx(spread, abs=0.035)
+
+
+@pytest.mark.parametrize(
+    "D", [adeu.Options(mu=3.0), adeu.Options(mu=3.0, options=[[0, 2], [1]], weights=[3, 1])], ids=repr
+)
+def test_options_agree_in_distribution(D):
+    center, spread, draws = np.array([0.0, 0.0, 1.0]), 0.3, 4000
+    ours, explored = frequencies(D, center, spread, draws)
+
+    def step(carry, key):
+        action, explored, carry = D.sample(key, center, spread, carry)
+        return carry, (action, explored)
+
+    keys = jax.random.split(jax.random.key(0), draws)
+    _, (actions, theirs) = jax.lax.scan(step, D.begin(jax.random.key(1)), keys)
+    assert ours == pytest.approx(np.bincount(actions, minlength=A) / draws, abs=0.06)
+    assert explored == pytest.approx(float(theirs.mean()), abs=0.06)
+
+
+def test_options_play_their_sequence():
+    lowered, stream = lower(adeu.Options(options=[[1, 0]]), MODEL), streams(0, 1)[0]
+    with np.errstate(over="ignore"):
+        actions = [sample(lowered, np.array([9.0, 0.0, 0.0]), 1.0, np.empty(A), stream)[0] for _ in range(4)]
+    assert actions == [1, 0, 1, 0]
+
+
+def test_the_mentor_agrees():
+    guard = adeu.KnownUnsafe([3, 1], [2, 0])
+    lowered = lower(guard, MODEL)
+    for s in range(S):
+        active, action = guard(s)
+        assert advise(lowered, s) == (int(action) if active else -1)
