@@ -130,6 +130,25 @@ def _choose(key: Key, weights: Array) -> Array:
     return jax.random.categorical(key, jnp.log(weights)).astype(jnp.int32)
 
 
+def _difference(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded a - b, and what rounding took away (Knuth)."""
+    rounded = a - b
+    b_seen = a - rounded
+    return rounded, (a - (rounded + b_seen)) - (b - b_seen)
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded a * b, and what rounding took away (Dekker)."""
+
+    def halves(x: Array) -> tuple[Array, Array]:
+        scaled = 4097.0 * x
+        high = scaled - (scaled - x)
+        return high, x - high
+
+    rounded, (a_high, a_low), (b_high, b_low) = a * b, halves(a), halves(b)
+    return rounded, ((a_high * b_high - rounded) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
 @dataclasses.dataclass(frozen=True)
 class Categorical(_Discrete):
     """Boltzmann exploration whose preferences are trusted as far as the agent is sure; for Discrete spaces.
@@ -160,25 +179,25 @@ class Categorical(_Discrete):
         check.number(self, "temperature", at_least=1e-30)
 
     def probabilities(self, center: Array, spread: Array, action_mask: Array | None = None) -> Array:
-        return jax.nn.softmax(self._logits(center, spread, action_mask))
+        center = jnp.asarray(center, float)
+        preferences = self._preferences(center, action_mask)
+        trust = (1.0 - jnp.clip(spread, 0.0, 1.0)) / self.temperature
+        advantage, lost = _difference(center, jnp.max(preferences))
+        # A float32 logit of 20 is known to 1e-6 only; with what rounding took away, p(a) is.
+        logit, also_lost = _product(trust, jnp.maximum(advantage, float(np.finfo(center.dtype).min)))
+        correction = jnp.nan_to_num(trust * lost + also_lost, nan=0.0, posinf=0.0, neginf=0.0)
+        weights = jnp.where(jnp.isneginf(preferences), 0.0, jnp.exp(logit) * (1.0 + correction))
+        return weights / jnp.sum(weights)
 
     def sample(
         self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
     ) -> tuple[Array, Array, Carry]:
-        action = jax.random.categorical(key, self._logits(center, spread, action_mask)).astype(jnp.int32)
+        action = _choose(key, self.probabilities(center, spread, action_mask))
         explored = ~_best(self._preferences(center, action_mask))[action]
         return action, explored, carry
 
     def exploit(self, key: Key, center: Array, action_mask: Array | None = None) -> Array:
         return _choose(key, _best(self._preferences(center, action_mask)))
-
-    def _logits(self, center: Array, spread: Array, action_mask: Array | None) -> Array:
-        preferences = self._preferences(center, action_mask)
-        trust = 1.0 - jnp.clip(spread, 0.0, 1.0)
-        # Relative to the best one, which costs no precision where the best are what matters, and finite, so that
-        # no trust makes any difference vanish.
-        advantage = jnp.maximum(preferences - jnp.max(preferences), float(np.finfo(preferences.dtype).min))
-        return jnp.where(jnp.isneginf(preferences), -jnp.inf, trust * advantage / self.temperature)
 
 
 @dataclasses.dataclass(frozen=True)

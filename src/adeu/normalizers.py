@@ -99,7 +99,9 @@ class ShiftedSigmoid(Normalizer):
         return 0.5 + 0.5 * math.tanh(self.shift / 2)
 
     def __call__(self, uncertainty: Array) -> Array:
-        return jax.nn.sigmoid(self.shift - 1.0 / jnp.asarray(uncertainty, float))
+        x = self.shift - 1.0 / jnp.asarray(uncertainty, float)
+        small = jnp.exp(-jnp.abs(x))  # jax.nn.sigmoid goes by tanh, which is off by some units in the last place
+        return jnp.where(x > 0, 1.0, small) / (1.0 + small)
 
 
 @dataclasses.dataclass(frozen=True)

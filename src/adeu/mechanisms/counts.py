@@ -51,7 +51,8 @@ class Counts(Mechanism):
         return jnp.zeros(self.num_states, jnp.int32)
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        return 1.0 / (self.beta * jnp.sqrt(table.row(state, obs) + 1)), carry
+        # Two roundings fewer than 1 / (beta * sqrt(n)).
+        return jnp.sqrt(self.beta**-2 / (table.row(state, obs) + 1)), carry
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
         return state.at[table.place(state, transition.obs)].add(1)
