@@ -8,7 +8,7 @@ typedef struct {
     double gamma, alpha, beta, shift, temperature, epsilon, mask_probability, ucb;
 } Settings;
 
-static int64_t A; /* actions */
+enum { A = ACTIONS }; /* known to the compiler, as to the kernel's */
 static const int32_t *next_state;
 static const double *reward, *cost, *start;
 static const uint8_t *terminal;
@@ -99,10 +99,10 @@ static inline int64_t act(const Settings *x, const double *center, int64_t visit
 #endif
 }
 
-void train(const Settings *x, int64_t S, int64_t actions, const int32_t *next_, const double *reward_,
+void train(const Settings *x, int64_t S, const int32_t *next_, const double *reward_,
            const uint8_t *terminal_, const double *cost_, const double *start_, double *q, int64_t *visits,
            int64_t *steps, int64_t *violations, double *returns, uint64_t *rng, uint64_t *evaluation_rng) {
-    A = actions, next_state = next_, reward = reward_, terminal = terminal_, cost = cost_, start = start_;
+    next_state = next_, reward = reward_, terminal = terminal_, cost = cost_, start = start_;
     const int64_t learners = METHOD == 2 ? x->learners : 1;
     double center[64], scratch[64];
     for (int64_t episode = 0; episode < x->episodes; episode++) {

@@ -62,7 +62,9 @@ def methods(num_states: int) -> dict[str, Method]:
 
 def compile_c(folder: str, method: int) -> Any:
     source, library = pathlib.Path(__file__).with_suffix(".c"), f"{folder}/method{method}.so"
-    subprocess.run(["gcc", *FLAGS, f"-DMETHOD={method}", str(source), "-o", library, "-lm"], check=True)
+    subprocess.run(
+        ["gcc", *FLAGS, f"-DMETHOD={method}", "-DACTIONS=4", str(source), "-o", library, "-lm"], check=True
+    )
     return ctypes.CDLL(library).train
 
 
@@ -79,7 +81,7 @@ def run_c(function: Any, given: tuple[Any, ...]) -> None:
     )
     arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *record)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, rng, evaluation_rng)]
-    function(ctypes.byref(x), ctypes.c_int64(model.num_states), ctypes.c_int64(model.num_actions), *pointers)
+    function(ctypes.byref(x), ctypes.c_int64(model.num_states), *pointers)
 
 
 def same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:

@@ -16,33 +16,41 @@ def refuse(owner: Any, argument: str, takes: str, got: Any) -> NoReturn:
     raise ValueError(f"{name}: {argument} takes {takes}, got {got!r}")
 
 
-def number(
-    part: Any,
+def as_number(
+    owner: Any,
     argument: str,
+    value: Any,
     *,
     above: float = -math.inf,
     at_least: float = -math.inf,
     at_most: float = math.inf,
-) -> None:
-    """Makes a field a finite Python float and refuses what lies outside (above, at_most]."""
-    value = getattr(part, argument)
+) -> float:
+    """A finite Python float within (above, at_most] and [at_least, at_most]."""
     bounds = [f"> {above:g}"] * (above > -math.inf)
     bounds += [f">= {at_least:g}"] * (at_least > -math.inf)
     bounds += [f"<= {at_most:g}"] * (at_most < math.inf)
     takes = " ".join(["a finite number", " and ".join(bounds)]).strip()
     if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not np.isfinite(value):
-        refuse(part, argument, takes, value)
+        refuse(owner, argument, takes, value)
     if value <= above or value < at_least or value > at_most:
-        refuse(part, argument, takes, value)
-    object.__setattr__(part, argument, float(value))
+        refuse(owner, argument, takes, value)
+    return float(value)
+
+
+def as_whole(owner: Any, argument: str, value: Any, *, at_least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        refuse(owner, argument, f"a whole number >= {at_least}", value)
+    return int(value)
+
+
+def number(part: Any, argument: str, **bounds: float) -> None:
+    """Makes a field what `as_number` returns."""
+    object.__setattr__(part, argument, as_number(part, argument, getattr(part, argument), **bounds))
 
 
 def whole(part: Any, argument: str, *, at_least: int = 1) -> None:
-    """Makes a field a Python int and refuses what lies below `at_least`."""
-    value = getattr(part, argument)
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        refuse(part, argument, f"a whole number >= {at_least}", value)
-    object.__setattr__(part, argument, int(value))
+    """Makes a field what `as_whole` returns."""
+    object.__setattr__(part, argument, as_whole(part, argument, getattr(part, argument), at_least=at_least))
 
 
 def one_of(part: Any, argument: str, choices: tuple[str, ...]) -> None:

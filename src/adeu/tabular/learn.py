@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adeu.core import check
 from adeu.core.explorer import Explorer
-from adeu.tabular import check
+from adeu.tabular.arrays import as_array
 from adeu.tabular.job import Job, Result, run
 from adeu.tabular.kernels import Settings
 from adeu.tabular.learners import ConstantStep, Ensemble, Single, VisitStep
@@ -100,13 +101,13 @@ def make_job(
     """What `q_learning` would run, checked and lowered: `run(job)` runs it, in any process and without JAX."""
     me = "q_learning"
     settings = Settings(
-        check.whole(me, "episodes", episodes),
-        check.whole(me, "max_steps", max_steps),
-        check.number(me, "gamma", gamma, at_least=0, at_most=1),
-        check.number(me, "intrinsic", intrinsic, at_least=0),
-        check.whole(me, "evaluate_every", evaluate_every),
+        check.as_whole(me, "episodes", episodes),
+        check.as_whole(me, "max_steps", max_steps),
+        check.as_number(me, "gamma", gamma, at_least=0, at_most=1),
+        check.as_number(me, "intrinsic", intrinsic, at_least=0),
+        check.as_whole(me, "evaluate_every", evaluate_every),
     )
-    seed = check.whole(me, "seed", seed, at_least=0)
+    seed = check.as_whole(me, "seed", seed, at_least=0)
     size = (model.num_states, model.num_actions)
     steps: ConstantStep | VisitStep
     if alpha == "1/n":
@@ -114,11 +115,11 @@ def make_job(
     elif isinstance(alpha, str):
         check.refuse(me, "alpha", "a number in (0, 1] or '1/n'", alpha)
     else:
-        steps = ConstantStep(check.number(me, "alpha", alpha, above=0, at_most=1))
-    counted = check.array(me, "visits", visits, size[:1], np.int64)
+        steps = ConstantStep(check.as_number(me, "alpha", alpha, above=0, at_most=1))
+    counted = as_array(me, "visits", visits, size[:1], np.int64)
     if (counted < 0).any():
         check.refuse(me, "visits", "whole numbers >= 0", counted.min())
-    first = check.array(me, "q", q, size, np.float64)
+    first = as_array(me, "q", q, size, np.float64)
     learner = _learner(first, steps, learners, seed)
     return Job(model, learner, *lower_explorer(explorer, model), settings, counted, seed)
 
@@ -128,9 +129,9 @@ def _learner(
 ) -> Single | Ensemble:
     if learners is None:
         return Single(q[:, None].copy(), steps)
-    count = check.whole("Learners", "size", learners.size)
-    mask = check.number("Learners", "mask_probability", learners.mask_probability, above=0, at_most=1)
-    start = check.number("Learners", "start", learners.start, at_least=0)
-    ucb = check.number("Learners", "ucb", learners.ucb, at_least=0)
+    count = check.as_whole("Learners", "size", learners.size)
+    mask = check.as_number("Learners", "mask_probability", learners.mask_probability, above=0, at_most=1)
+    start = check.as_number("Learners", "start", learners.start, at_least=0)
+    ucb = check.as_number("Learners", "ucb", learners.ucb, at_least=0)
     apart = np.random.default_rng(seed).standard_normal((len(q), count, q.shape[1]))
     return Ensemble(q[:, None] + start * apart, steps, mask, ucb)

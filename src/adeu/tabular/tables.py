@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adeu.core import check
 from adeu.envs.mdp import Mdp
-from adeu.tabular import check
+from adeu.tabular.arrays import as_array
 from adeu.tabular.model import AllActions, Deterministic, SomeActions, Stochastic
 
 ROUNDING = 1e-6
@@ -44,7 +45,7 @@ def from_arrays(
     size = np.shape(next_state)
     if len(size) != 2 or 0 in size:
         check.refuse(me, "next_state", "an array of shape (states, actions)", f"shape {size}")
-    where = check.array(me, "next_state", next_state, size, np.int64)
+    where = as_array(me, "next_state", next_state, size, np.int64)
     if where.min() < 0 or where.max() >= size[0]:
         outside = where[(where < 0) | (where >= size[0])][0]
         check.refuse(me, "next_state", f"states 0 .. {size[0] - 1}", int(outside))
@@ -52,9 +53,9 @@ def from_arrays(
         size[0],
         size[1],
         where.astype(np.uint32).ravel(),
-        check.array(me, "reward", reward, size, np.float64).ravel(),
-        check.array(me, "terminal", terminal, size, np.bool_).ravel(),
-        check.array(me, "cost", cost, size, np.float64).ravel(),
+        as_array(me, "reward", reward, size, np.float64).ravel(),
+        as_array(me, "terminal", terminal, size, np.bool_).ravel(),
+        as_array(me, "cost", cost, size, np.float64).ravel(),
         _start(me, start, size[0]),
         _mask(me, mask, size),
     )
@@ -104,9 +105,9 @@ def from_table(
     total = (len(rows),)
     return Stochastic(
         *size,
-        check.array(me, "next states", where, total, np.uint32),
-        check.array(me, "rewards", reward, total, np.float64),
-        check.array(me, "terminated", terminal, total, np.bool_),
+        as_array(me, "next states", where, total, np.uint32),
+        as_array(me, "rewards", reward, total, np.float64),
+        as_array(me, "terminated", terminal, total, np.bool_),
         np.zeros(total),
         _start(me, start, size[0]),
         _mask(me, mask, size),
@@ -133,7 +134,7 @@ def from_gymnasium(env: Any) -> Stochastic:
 
 
 def _cumulative(owner: str, argument: str, probabilities: Any) -> NDArray[np.float64]:
-    values = check.array(owner, argument, probabilities, np.shape(probabilities), np.float64)
+    values = as_array(owner, argument, probabilities, np.shape(probabilities), np.float64)
     if (values < 0).any() or abs(values.sum() - 1) > ROUNDING:
         check.refuse(owner, argument, "probabilities >= 0 that add up to 1", f"a sum of {values.sum():g}")
     return np.cumsum(values)
@@ -141,7 +142,7 @@ def _cumulative(owner: str, argument: str, probabilities: Any) -> NDArray[np.flo
 
 def _start(owner: str, start: ArrayLike | int, num_states: int) -> NDArray[np.float64]:
     if np.ndim(start) == 0:
-        if not 0 <= check.whole(owner, "start", start, at_least=0) < num_states:
+        if not 0 <= check.as_whole(owner, "start", start, at_least=0) < num_states:
             check.refuse(owner, "start", f"a state 0 .. {num_states - 1}", start)
         start = np.arange(num_states) == start
     elif np.shape(start) != (num_states,):
@@ -152,7 +153,7 @@ def _start(owner: str, start: ArrayLike | int, num_states: int) -> NDArray[np.fl
 def _mask(owner: str, mask: ArrayLike | None, size: tuple[int, int]) -> AllActions | SomeActions:
     if mask is None:
         return AllActions(tuple(range(size[1])))
-    table = check.array(owner, "mask", mask, size, np.bool_)
+    table = as_array(owner, "mask", mask, size, np.bool_)
     if not table.any(axis=1).all():
         check.refuse(owner, "mask", "an allowed action in every state", f"none in {table.any(axis=1).argmin()}")
     return SomeActions(tuple(range(size[1])), table)
