@@ -23,9 +23,8 @@ import numpy as np
 import adeu
 import adeu.envs
 from adeu.envs import Lake, lake_mdp
-from adeu.tabular.cache import compiled
-from adeu.tabular.job import arguments
-from adeu.tabular.kernels import train
+from adeu.tabular import Training
+from adeu.tabular.training import Work
 
 LAKE = Lake(size=1500)
 SIZES = (100, 300, 1000, 3000)
@@ -68,9 +67,9 @@ def compile_c(folder: str, method: int) -> Any:
     return ctypes.CDLL(library).train
 
 
-def run_c(function: Any, given: tuple[Any, ...]) -> None:
+def run_c(function: Any, work: Work) -> None:
     """Calls the C loop with what the kernel takes."""
-    model, learner, _, _, _, _, settings, record, _, _, rng, evaluation_rng = given
+    model, learner, settings = work.model, work.learner, work.settings
     x = CSettings(
         settings.episodes,
         settings.max_steps,
@@ -79,15 +78,15 @@ def run_c(function: Any, given: tuple[Any, ...]) -> None:
         *(settings.gamma, learner.steps.alpha, 0.9, 2.0, 1.0, 0.01),
         *(getattr(learner, "mask_probability", 1.0), getattr(learner, "ucb", 0.0)),
     )
-    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *record)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, rng, evaluation_rng)]
+    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *work.record)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, work.rng, work.evaluation_rng)]
     function(ctypes.byref(x), ctypes.c_int64(model.num_states), *pointers)
 
 
-def same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether two runs wrote the same: Q tables, records and random streams."""
-    written = [(given[1].q, *given[7], *given[10:]) for given in (a, b)]
-    return all(np.array_equal(x, y) for x, y in zip(*written, strict=True))
+def same(a: Training, b: Training) -> bool:
+    """Whether two trainings wrote the same: Q tables, records and random streams."""
+    one, other = a.arrays(), b.arrays()
+    return all(np.array_equal(one[name], other[name]) for name in one.keys() - {"episode"})
 
 
 def clock(call: Any, *given: Any) -> float:
@@ -134,14 +133,13 @@ def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
 def compare(name: str, c: Any) -> tuple[float, float]:
     """Steps per second of the kernel and of C."""
     job = make_job(LAKE, name, EPISODES)
-    kernel = compiled(train, *arguments(job))
-    kernel(*arguments(make_job(LAKE, name, 1)))
+    Training(job).advance(1)
     times = np.full((ROUNDS, 2), np.inf)
     for row in times:
-        ours, theirs = arguments(job), arguments(job)
-        row[:] = clock(kernel, *ours), clock(run_c, c, theirs)
+        ours, theirs = Training(job), Training(job)
+        row[:] = clock(ours.advance, EPISODES), clock(run_c, c, theirs.work)
         assert same(ours, theirs), f"{name}: the kernel and C disagree"
-    kernel_speed, c_speed = ours[7].steps.sum() / times.min(axis=0)
+    kernel_speed, c_speed = ours.steps / times.min(axis=0)
     return kernel_speed, c_speed
 
 
@@ -158,9 +156,9 @@ def main() -> None:
     print("\nadeu, by the lake's size:")
     for size in SIZES:
         job = make_job(Lake(size=size), "adeu", EPISODES)
-        given = [arguments(job) for _ in range(2)]
-        seconds = min(clock(compiled(train, *each), *each) for each in given)
-        print(f"{size:>5}: {given[0][7].steps.sum() / seconds / 1e6:6.2f} M steps/s")
+        trainings = [Training(job) for _ in range(2)]
+        seconds = min(clock(training.advance, EPISODES) for training in trainings)
+        print(f"{size:>5}: {trainings[0].steps / seconds / 1e6:6.2f} M steps/s")
     print(f"\npeak memory of a worker: {worker_memory(make_job(LAKE, 'adeu', EPISODES)):.0f} MB")
 
 
