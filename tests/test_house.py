@@ -14,7 +14,10 @@ SOURCE = ROOT / "src" / "adeu"
 
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
-    {"behavior", "tabular"},
+    {"cli"},
+    {"experiments"},
+    {"runs"},
+    {"behavior", "tabular", "theory"},
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},

@@ -1,4 +1,5 @@
 from . import envs as envs
+from . import runs as runs
 from . import tabular as tabular
 from .behavior.behavior import Behavior as Behavior
 from .core.contract import (
