@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "adeu"
 
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
-    {"behavior", "tabular"},
+    {"behavior", "tabular", "theory"},
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},
