@@ -119,5 +119,5 @@ def _curves_csv(curves: Mapping[str, Curves]) -> str:
         values = (curve["step"].mean(axis=0), curve["episode"][0].astype(int), *value)
         columns["case"] += [case] * len(value[0])  # type: ignore[arg-type]
         for name, column in zip(list(columns)[1:], values, strict=True):
-            columns[name] += column.tolist()  # type: ignore[union-attr]
+            columns[name] += column.tolist()
     return to_csv(columns)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from adeu.experiments import lake, plots
 from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
+
+CASES = {
+    "eps-greedy": lake.epsilon_greedy(),
+    "adeu": lake.adeu_counts(),
+    "im": lake.intrinsic_motivation(),
+    "ucb": lake.ucb(),
+}
 
 EXPERIMENT = Experiment(
     name="frozen-lake",
@@ -12,12 +21,7 @@ EXPERIMENT = Experiment(
         "Each figure is a greedy episode's return: only who learned all 2,998 steps of the path earns 104,487. ADEU "
         "replays what it knows and explores at its end, so its frontier moves on; epsilon-greedy stumbles on the way."
     ),
-    cases={
-        "eps-greedy": lake.epsilon_greedy(),
-        "adeu": lake.adeu_counts(),
-        "im": lake.intrinsic_motivation(),
-        "ucb": lake.ucb(),
-    },
+    cases={name: dataclasses.replace(case, traced=(500, 2_500, 5_000)) for name, case in CASES.items()},
     metrics=(MEAN, MAX, FIRST_SOLVED, SOLVED),
     draw=plots.learning_curves,
     paper={

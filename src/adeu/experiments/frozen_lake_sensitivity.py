@@ -50,8 +50,8 @@ EXPERIMENT = Experiment(
     name="frozen-lake-sensitivity",
     title="what the frozen lake's table hangs on",
     lesson=(
-        "Look at who solves the lake first. With the table's settings ADEU comes before epsilon-greedy and UCB; but "
-        "plain greedy comes before all, because values that start at 0 are optimistic where mistakes cost 10, and UCB "
+        "Look at who solves the lake first. With the table's settings ADEU comes before epsilon-greedy and UCB. But "
+        "plain greedy comes before all, because values that start at 0 are optimistic if mistakes cost 10; and UCB "
         "comes before ADEU where every learner sees every step."
     ),
     cases=CASES,

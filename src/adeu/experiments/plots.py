@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adeu.runs.statistics import Curves, band
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
 """Of Okabe and Ito: told apart by colour-blind readers too."""
 LINES = ("-", "-", (0, (4, 4)), "-", "-", "-", "-")
@@ -25,6 +30,12 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
     return paths
 
 
+def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
+    """The mean over seeds, with its 95% band; `values` has shape (seeds, rows)."""
+    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, linewidth=1.8, label=label)
+    axes.fill_between(x, *band(values), color=color, alpha=0.2, linewidth=0)
+
+
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """The return over episodes, averaged over seeds, with its 95% band."""
     from matplotlib.figure import Figure
@@ -32,9 +43,7 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for (case, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
-        episodes, value = curve["episode"][0], curve["return"].mean(axis=0)
-        axes.plot(episodes, value, color=color, linestyle=line, linewidth=1.8, label=case)
-        axes.fill_between(episodes, *band(curve["return"]), color=color, alpha=0.2, linewidth=0)
+        plot_mean(axes, curve["episode"][0], curve["return"], color, line, case)
     axes.set_yscale("symlog", linthresh=100)
     axes.set(xlabel="episodes", ylabel="return of a greedy episode")
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -49,7 +58,6 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
 
 def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """When each case was solved, a dot for each seed; seeds that never did stand at the right."""
-    import numpy as np
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 1 + 0.22 * len(curves)), layout="constrained")

@@ -28,8 +28,8 @@ EXPERIMENT = Experiment(
     name="safe-frozen-lake",
     title="the safety study: six ways to explore a lake with unsafe cells",
     lesson=(
-        "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, and "
-        "differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."
+        "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
+        "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."
     ),
     cases={name: dataclasses.replace(case, lake=Lake(safe=True)) for name, case in CASES.items()},
     metrics=(MEAN, MAX, VIOLATIONS, SOLVED),

@@ -19,7 +19,7 @@ def table(experiment: Experiment, rows: list[dict[str, Any]]) -> Table:
         title=experiment.title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE
     )
     shown.show_lines = bool(experiment.paper)
-    shown.add_column("case")
+    shown.add_column("case", no_wrap=True)
     for metric in metrics.values():
         shown.add_column(metric.title, justify="right")
     for case in dict.fromkeys(row["case"] for row in rows):
