@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import tyro
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from adeu.core import check
 from adeu.experiments import NAMES, find
@@ -31,13 +32,14 @@ class List:
     def __call__(self) -> int:
         from adeu.registry import PARTS
 
-        console = Console(highlight=False)
-        console.print("[bold]experiments[/] (adeu run NAME)")
+        listed = Table.grid(padding=(0, 2))
+        listed.add_row("[bold]experiments", "[bold]adeu run NAME")
         for name in NAMES:
-            console.print(f"  {name:24} {find(name).title}")
-        console.print("\n[bold]parts[/] (adeu.NAME)")
+            listed.add_row(name, find(name).title)
+        listed.add_row("\n[bold]parts", "\n[bold]adeu.NAME")
         for name, part in sorted(PARTS.items()):
-            console.print(f"  {name:24} {(part.__doc__ or '').strip().splitlines()[0]}")
+            listed.add_row(name, escape((part.__doc__ or "").strip().splitlines()[0]))
+        Console().print(listed)
         return 0
 
 
@@ -129,7 +131,7 @@ def read_seeds(text: str) -> list[int]:
 
 
 def dry_run(specs: list[Spec]) -> int:
-    cases = {spec.case: spec for spec in specs}
+    cases = {spec.case: spec for spec in reversed(specs)}
     print(json.dumps([spec.plain() for spec in cases.values()], indent=2))
     work: dict[str, int] = {}
     for spec in cases.values():
