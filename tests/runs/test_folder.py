@@ -24,7 +24,10 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
 
 def test_numbers_survive_csv(tmp_path):
     rng = np.random.default_rng(0)
-    columns = {"a": rng.integers(-(10**12), 10**12, 50), "b": rng.standard_normal(50) * 10.0 ** rng.integers(-300, 300, 50)}
+    columns = {
+        "a": rng.integers(-(10**12), 10**12, 50),
+        "b": rng.standard_normal(50) * 10.0 ** rng.integers(-300, 300, 50),
+    }
     (tmp_path / "x.csv").write_text(to_csv(columns))
     found = read_metrics(tmp_path / "x.csv")
     np.testing.assert_array_equal(found["a"], columns["a"])

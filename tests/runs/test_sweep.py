@@ -28,7 +28,9 @@ def specs(seeds=(0, 1)):
 
 def contents(out):
     """Every file that should not depend on how the work was done."""
-    return {str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.csv")) + sorted(out.rglob("done.json"))}
+    return {
+        str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.csv")) + sorted(out.rglob("done.json"))
+    }
 
 
 @pytest.fixture(scope="module")

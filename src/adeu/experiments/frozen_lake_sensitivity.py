@@ -6,10 +6,11 @@ import dataclasses
 from typing import Any
 
 from adeu.envs import Lake
-from adeu.experiments import lake, plots
+from adeu.experiments import lake, plots, safe_frozen_lake
 from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
 from adeu.experiments.lake import LakeSetting
 
+SAFE: Any = safe_frozen_lake.EXPERIMENT.cases
 METHODS = {
     "adeu": lake.adeu_counts(),
     "eps-greedy": lake.epsilon_greedy(),
@@ -21,6 +22,12 @@ METHODS = {
 def everyone(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting]:
     """A setting changed for several methods."""
     return {f"{name} {label}": dataclasses.replace(METHODS[name], **changes) for name in methods}
+
+
+def _floored(floor: float) -> LakeSetting:
+    """Eq. 7 with another least cost, which stands for the cost where none was met yet."""
+    setting = SAFE["adeu-eq7"]
+    return dataclasses.replace(setting, f=dataclasses.replace(setting.f, floor=floor))  # type: ignore[call-arg]
 
 
 CASES: dict[str, LakeSetting] = {
@@ -44,6 +51,8 @@ CASES: dict[str, LakeSetting] = {
         for layout in ("staircase", "random", "Z")
         for name, case in everyone(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
     },
+    "safe ucb": SAFE["ucb"],
+    **{f"safe adeu-eq7 floor={floor}": _floored(floor) for floor in (0.05, 0.1, 0.2, 0.5, 1.0)},
 }
 
 EXPERIMENT = Experiment(
@@ -57,4 +66,5 @@ EXPERIMENT = Experiment(
     cases=CASES,
     metrics=(MEAN, MAX, FIRST_SOLVED, SOLVED),
     draw=plots.first_solved,
+    seeds=range(3),
 )

@@ -58,7 +58,9 @@ class Display:
         now, progress = time.monotonic(), event.progress
         assert progress
         if event.spec not in self._bars:
-            bar = self._progress.add_task(f"  {event.spec.case}, seed {event.spec.seed}", total=progress.total, note="")
+            bar = self._progress.add_task(
+                f"  {event.spec.case}, seed {event.spec.seed}", total=progress.total, note=""
+            )
             self._bars[event.spec] = bar, now, progress.steps
         bar, begun, first = self._bars[event.spec]
         speed = (progress.steps - first) / (now - begun) if now > begun else 0.0

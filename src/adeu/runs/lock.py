@@ -29,7 +29,9 @@ def locked(folder: pathlib.Path) -> Iterator[int]:
                 break
             except BlockingIOError:
                 if time.monotonic() - begun > PATIENCE_SECONDS:
-                    raise ValueError(f"another command works in {folder}; wait for it, or choose another --out") from None
+                    raise ValueError(
+                        f"another command works in {folder}; wait for it, or choose another --out"
+                    ) from None
                 time.sleep(0.1)
         yield descriptor
     finally:

@@ -1,10 +1,10 @@
 """One run from where it stands to its end: what a worker does, on this machine or on another.
 
-    go on from the checkpoint, if there is one
-    until all is done:
-        train a piece, add its rows
-        now and then: save a checkpoint
-    metrics.csv, then done.json
+go on from the checkpoint, if there is one
+until all is done:
+    train a piece, add its rows
+    now and then: save a checkpoint
+metrics.csv, then done.json
 """
 
 from __future__ import annotations

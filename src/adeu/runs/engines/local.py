@@ -25,7 +25,13 @@ from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
 ATTEMPTS = 2
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 class Event(NamedTuple):
@@ -52,7 +58,9 @@ def run(specs: Iterable[Spec], out: pathlib.Path, jobs: int, keep_open: tuple[in
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
     jobs = min(jobs, len(waiting))
     workers = [_Worker(max(1, cores() // max(jobs, 1)), keep_open) for _ in range(jobs)]
-    threads = [threading.Thread(target=_serve, args=(worker, waiting, out, events), daemon=True) for worker in workers]
+    threads = [
+        threading.Thread(target=_serve, args=(worker, waiting, out, events), daemon=True) for worker in workers
+    ]
     for thread in threads:
         thread.start()
     try:
