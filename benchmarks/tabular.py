@@ -182,9 +182,9 @@ def growth() -> None:
         print("\n".join(f"{x:>6} {y / 1e6:6.2f}" for x, y in curve.items()))
         print(f"slowest/fastest {min(curve.values()) / max(curve.values()):.2f}, aim > 0.5")
         axis.plot(list(curve), [y / 1e6 for y in curve.values()], "o-")
-        axis.set(xscale="log", xlabel=label, ylim=(0, None))
+        axis.set(xscale="log", xlabel=label)
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("ADEU, M steps/s")
+    axes[0].set(ylabel="ADEU, M steps/s", ylim=(0, None))
     figure.savefig(PICTURE, dpi=150)
 
 
