@@ -21,6 +21,7 @@ from adeu.tabular.decisions import advise, greedy, normalize, restart, sample
 from adeu.tabular.learners import learn, prefer, value
 from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
 from adeu.tabular.model import first_state, outcome
+from adeu.tabular.stack import floats
 from adeu.tabular.stream import Stream
 from adeu.tabular.trace import Step, note
 
@@ -64,7 +65,7 @@ def evaluate(model: Any, learner: Any, guard: Any, max_steps: int, center: NDArr
     for _ in range(max_steps):
         value(learner, model.mask, s, center)
         impose(guard, s, center)
-        k = outcome(model, s, greedy(center, rng), rng)
+        k = outcome(model, s, greedy(center, model.mask.numbers, rng), rng)
         total += model.reward[k]
         if model.terminal[k]:
             break
@@ -81,8 +82,6 @@ def train(
     guard: Any,
     settings: Settings,
     record: Record,
-    center: NDArray[np.float64],
-    scratch: NDArray[np.float64],
     rng: Stream,
     evaluation_rng: Stream,
     first: int,
@@ -90,8 +89,7 @@ def train(
     trace: Any,
 ) -> None:
     """Trains episodes first .. last - 1; however they are cut into pieces, the result is the same."""
-    actions = len(model.mask.numbers)
-    center, scratch = center.reshape(actions), scratch.reshape(actions)  # a size that the compiler knows
+    center, scratch = floats(model.mask.numbers), floats(model.mask.numbers)
     visits, step = record.visits, 0
     for episode in range(first):
         step += record.steps[episode]
@@ -108,7 +106,7 @@ def train(
             if impose(guard, s, center):
                 spread = 0.0
                 restart(D, False)
-            a, explored = sample(D, center, spread, scratch, rng)
+            a, explored = sample(D, model.mask.numbers, center, spread, scratch, rng)
 
             k = outcome(model, s, a, rng)
             note(trace, Step(s, a, explored, uncertainty, spread, model.reward[k], model.cost[k]), center)

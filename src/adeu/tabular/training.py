@@ -32,8 +32,6 @@ class Work(NamedTuple):
     guard: Any
     settings: Settings
     record: Record
-    center: NDArray[np.float64]
-    scratch: NDArray[np.float64]
     rng: Stream
     evaluation_rng: Stream
 
@@ -147,9 +145,8 @@ def prepare(job: Job) -> Work:
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     steps, violations = np.zeros((2, episodes), np.int64)
     record = Record(job.visits.copy(), steps, violations, np.zeros(episodes // every))
-    center, scratch = np.zeros((2, job.model.num_actions))
     parts = copy.deepcopy((job.learner, job.f, job.g, job.D, job.guard))
-    return Work(job.model, *parts, job.settings, record, center, scratch, *streams(job.seed, 2))
+    return Work(job.model, *parts, job.settings, record, *streams(job.seed, 2))
 
 
 def run(job: Job) -> Result:
