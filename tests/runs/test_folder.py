@@ -56,7 +56,7 @@ def test_a_broken_checkpoint_is_named(tmp_path):
     whole = (tmp_path / CHECKPOINT).read_bytes()
     for broken in (b"", whole[:100], b"\0" * len(whole)):
         (tmp_path / CHECKPOINT).write_bytes(broken)
-        with pytest.raises(ValueError, match="state.npz is corrupt"):
+        with pytest.raises(ValueError, match=r"state\.npz is corrupt"):
             load_checkpoint(store)
 
 

@@ -71,7 +71,7 @@ def test_the_number_of_workers_changes_no_byte(one_worker, tmp_path):
 
 
 def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):
-    class Stopped(Exception):
+    class StoppedError(Exception):
         pass
 
     class Stopping:
@@ -85,14 +85,14 @@ def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):
 
         def advance(self):
             if self.pieces == 0:
-                raise Stopped
+                raise StoppedError
             self.pieces -= 1
             return self.trainer.advance()
 
     (spec, *_) = specs()
     store = Folder(tmp_path)
     for _ in range(2):
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             work(store, Stopping(SETTING.trainer(0), 2), lambda _: None, checkpoint_seconds=0)
     last = Stopping(SETTING.trainer(0), 2)
     work(store, last, lambda _: None)

@@ -26,7 +26,7 @@ def everyone(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting
 
 def _floored(floor: float) -> LakeSetting:
     """Eq. 7 with another least cost, which stands for the cost where none was met yet."""
-    setting = SAFE["adeu-eq7"]
+    setting: LakeSetting = SAFE["adeu-eq7"]
     return dataclasses.replace(setting, f=dataclasses.replace(setting.f, floor=floor))  # type: ignore[call-arg]
 
 

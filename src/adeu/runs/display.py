@@ -12,13 +12,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from adeu.runs.engines.local import Event
 from adeu.runs.spec import Spec
 
-
 LINES = 20
 """About so many lines there are, where there is no terminal."""
 
 
 class Display:
-    """A bar for all runs and one for each that is under way; where there is no terminal, a line for each that ends."""
+    """A bar for all runs and one for each under way; where there is no terminal, a line for some that ended."""
 
     def __init__(self, console: Console, title: str, total: int) -> None:
         self._console, self._title, self._total = console, title, total

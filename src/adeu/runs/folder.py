@@ -1,7 +1,7 @@
 """The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` when it is complete.
 
-Files appear whole or not at all, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to its
-own moment, so it is the one file that a run goes on from.
+Files appear whole or not at all, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
+its own moment, so it is the one file that a run goes on from.
 """
 
 from __future__ import annotations

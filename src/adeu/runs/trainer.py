@@ -17,7 +17,7 @@ class Piece(NamedTuple):
 
     rows: list[Row]
     """For metrics.csv: one per evaluation, all with the same columns."""
-    traces: Mapping[str, Mapping[str, NDArray[np.generic]]] = {}  # noqa: RUF012
+    traces: Mapping[str, Mapping[str, NDArray[np.generic]]] = {}
     """For traces/<name>.csv: columns with one entry per step."""
 
 

@@ -141,7 +141,7 @@ class _Worker:
     def send(self, task: Any) -> None:
         with self._lock:
             if self._process is None and not self.stopped:
-                self._errors = tempfile.TemporaryFile()
+                self._errors = tempfile.TemporaryFile()  # noqa: SIM115
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "adeu.runs.engines.worker"],
                     stdin=subprocess.PIPE,
