@@ -86,32 +86,42 @@ static inline void value(const double *q, int64_t learners, double ucb, int64_t 
     }
 }
 
-static inline int64_t act(const Settings *x, const double *center, int64_t visits, double *scratch, uint64_t *rng) {
+static inline int64_t act(const Settings *x, const double *center, int64_t visits, double *scratch, uint64_t *rng,
+                          double *spread, int *explored) {
 #if METHOD == 0
     double uncertainty = 1.0 / (x->beta * sqrt((double)(visits + 1)));
-    double spread = sigmoid(x->shift - 1.0 / uncertainty);
-    double trust = (1.0 - spread) / x->temperature, highest = best(center);
+    *spread = sigmoid(x->shift - 1.0 / uncertainty);
+    double trust = (1.0 - *spread) / x->temperature, highest = best(center);
     for (int64_t a = 0; a < A; a++) scratch[a] = exp(trust * (center[a] - highest));
-    return choose(scratch, rng);
+    int64_t action = choose(scratch, rng);
+    *explored = center[action] < highest;
+    return action;
 #else
-    int explored = uniform(rng) < (METHOD == 1 ? x->epsilon : 0.0);
-    return any_from(center, explored ? -1.7976931348623157e308 : best(center), rng);
+    *spread = METHOD == 1 ? x->epsilon : 0.0;
+    *explored = uniform(rng) < *spread;
+    return any_from(center, *explored ? -1.7976931348623157e308 : best(center), rng);
 #endif
 }
 
 void train(const Settings *x, int64_t S, const int32_t *next_, const double *reward_,
            const uint8_t *terminal_, const double *cost_, const double *start_, double *q, int64_t *visits,
-           int64_t *steps, int64_t *violations, double *returns, uint64_t *rng, uint64_t *evaluation_rng) {
+           int64_t *steps, int64_t *violations, int64_t *explorations, int64_t *switches, double *spreads,
+           double *returns, uint64_t *rng, uint64_t *evaluation_rng) {
     next_state = next_, reward = reward_, terminal = terminal_, cost = cost_, start = start_;
     const int64_t learners = METHOD == 2 ? x->learners : 1;
     double center[64], scratch[64];
     for (int64_t episode = 0; episode < x->episodes; episode++) {
-        int64_t s = first_state(S, rng), t = 0;
-        violations[episode] = 0;
+        int64_t s = first_state(S, rng), t = 0, violated = 0, explored_steps = 0, switched = 0;
+        double spread_sum = 0.0, spread;
+        int before = 0, explored;
         while (t < x->max_steps) {
             value(q, learners, METHOD == 2 ? x->ucb : 0.0, s, center);
-            int64_t a = act(x, center, visits[s], scratch, rng), k = s * A + a, to = next_state[k];
-            violations[episode] += cost[k] > 0;
+            int64_t a = act(x, center, visits[s], scratch, rng, &spread, &explored), k = s * A + a, to = next_state[k];
+            violated += cost[k] > 0;
+            explored_steps += explored;
+            switched += explored != before;
+            spread_sum += spread;
+            before = explored;
             for (int64_t i = 0; i < learners; i++) {
                 const double *row = q + (to * learners + i) * A;
                 double target = terminal[k] ? reward[k] : reward[k] + x->gamma * best(row);
@@ -125,6 +135,10 @@ void train(const Settings *x, int64_t S, const int32_t *next_, const double *rew
             if (terminal[k]) break;
         }
         steps[episode] = t;
+        violations[episode] = violated;
+        explorations[episode] = explored_steps;
+        switches[episode] = switched;
+        spreads[episode] = spread_sum;
         if ((episode + 1) % x->evaluate_every == 0) {
             double total = 0.0;
             s = first_state(S, evaluation_rng);

@@ -74,7 +74,7 @@ def test_a_result_under_way_has_the_rows_so_far():
     assert part.evaluated.tolist() == [10, 20]
     assert training.steps == part.steps.sum() == part.visits.sum()
     training.advance(35)
-    for field in ("steps", "violations", "returns"):
+    for field in ("steps", "violations", "explored", "switches", "spread", "returns"):
         rows = getattr(part, field)
         np.testing.assert_array_equal(rows, getattr(whole, field)[: len(rows)])
     assert len(part.steps) == len(part.violations) == 25
@@ -117,7 +117,7 @@ def traces(explorer, **changes):
 def test_a_trace_of_adaptive_exploration():
     training, episodes = traces(ADEU)
     visits = np.zeros(MODEL.num_states)
-    for trace, steps, violations in zip(episodes, *training.result()[2:4], strict=True):
+    for trace, steps, violations, explored, switches, spread in zip(episodes, *training.result()[2:7], strict=True):
         assert {len(column) for column in trace} == {steps}
         assert [column.dtype.kind for column in trace] == list("iiibffff")
         assert trace.state[0] == MDP.start
@@ -126,6 +126,9 @@ def test_a_trace_of_adaptive_exploration():
         np.testing.assert_array_equal(trace.reward, MDP.reward[trace.state, trace.action])
         np.testing.assert_array_equal(trace.cost, MDP.cost[trace.state, trace.action])
         assert (trace.cost > 0).sum() == violations
+        assert trace.explored.sum() == explored
+        assert np.diff(trace.explored, prepend=False).sum() == switches
+        assert trace.spread.mean() == pytest.approx(spread)
         for s, uncertainty, spread in zip(trace.state, trace.uncertainty, trace.spread, strict=True):
             assert uncertainty == 1 / (0.9 * np.sqrt(visits[s] + 1))
             assert spread == normalize(training.work.g, uncertainty)

@@ -66,6 +66,8 @@ class Display:
         note = f"{speed / 1e6:5.1f} M steps/s" if speed > 1e5 else f"{speed:,.0f} steps/s"
         if "return" in progress.row:
             note += f", return {progress.row['return']:,.0f}"
+        if "spread" in progress.row:
+            note += f", spread {progress.row['spread']:.2g}"
         self._progress.update(bar, completed=progress.done, note=note)
 
     def _end(self, event: Event) -> None:

@@ -55,14 +55,17 @@ class TabularTrainer:
         return Piece([self._row(first)] if last % every == 0 else [], traces)
 
     def _row(self, first: int) -> Row:
-        result = self._training.result()
-        violations = result.violations[first : self.done]
+        result, since = self._training.result(), slice(first, self.done)
+        steps = result.steps[since]
         return {
             "step": self.steps,
             "episode": self.done,
             "return": float(result.returns[-1]),
             "solved": int(result.returns[-1] >= self.goal),
-            "violations": float(np.mean(violations)),
+            "violations": float(np.mean(result.violations[since])),
+            "spread": float(np.average(result.spread[since], weights=steps)),
+            "explored": float(result.explored[since].sum() / steps.sum()),
+            "switches": float(np.mean(result.switches[since])),
         }
 
     def arrays(self) -> Arrays:

@@ -33,6 +33,12 @@ class Result(NamedTuple):
     """(episodes,)."""
     violations: NDArray[np.int64]
     """(episodes,): steps that cost something."""
+    explored: NDArray[np.int64]
+    """(episodes,): steps that explored."""
+    switches: NDArray[np.int64]
+    """(episodes,): how often an episode went over from exploiting, with which it begins, to exploring, or back."""
+    spread: NDArray[np.float64]
+    """(episodes,): g(f(s)), averaged over the steps."""
     evaluated: NDArray[np.int64]
     """(evaluations,): how many episodes were over."""
     returns: NDArray[np.float64]

@@ -43,6 +43,12 @@ class Record(NamedTuple):
     """(episodes,)."""
     violations: NDArray[np.int64]
     """(episodes,): steps that cost something."""
+    explored: NDArray[np.int64]
+    """(episodes,): steps that explored."""
+    switches: NDArray[np.int64]
+    """(episodes,): how often the episode went over from the one to the other."""
+    spread: NDArray[np.float64]
+    """(episodes,): summed over the steps."""
     returns: NDArray[np.float64]
     """(evaluations,): of a greedy episode each."""
 
@@ -97,7 +103,7 @@ def train(
         s = first_state(model, rng)
         begin(f, rng)
         restart(D, True)
-        violations, begun = 0, step
+        violations, explorations, switches, spreads, before, begun = 0, 0, 0, 0.0, False, step
         for _ in range(settings.max_steps):
             prefer(learner, model.mask, s, center)
             at = Scene(s, step, center, learner.q, visits)
@@ -117,6 +123,10 @@ def train(
             td_error = learn(learner, model.mask, s, seen, settings.gamma, rng)
             observe(f, at, seen, td_error)
             violations += seen.cost > 0
+            explorations += explored
+            switches += explored != before
+            spreads += spread
+            before = explored
             visits[s] += 1
             step += 1
             s = next_state
@@ -124,6 +134,9 @@ def train(
                 break
         record.steps[episode] = step - begun
         record.violations[episode] = violations
+        record.explored[episode] = explorations
+        record.switches[episode] = switches
+        record.spread[episode] = spreads
         if (episode + 1) % settings.evaluate_every == 0:
             place = (episode + 1) // settings.evaluate_every - 1
             record.returns[place] = evaluate(model, learner, guard, settings.max_steps, center, evaluation_rng)

@@ -127,6 +127,9 @@ class Training:
             record.visits.copy(),
             record.steps[: self.episode].copy(),
             record.violations[: self.episode].copy(),
+            record.explored[: self.episode].copy(),
+            record.switches[: self.episode].copy(),
+            record.spread[: self.episode] / record.steps[: self.episode],
             every * np.arange(1, evaluations + 1),
             record.returns[:evaluations].copy(),
         )
@@ -143,8 +146,9 @@ class Training:
 def prepare(job: Job) -> Work:
     """All that the job's first episode finds: fresh copies of what it writes to."""
     episodes, every = job.settings.episodes, job.settings.evaluate_every
-    steps, violations = np.zeros((2, episodes), np.int64)
-    record = Record(job.visits.copy(), steps, violations, np.zeros(episodes // every))
+    steps, violations, explored, switches = np.zeros((4, episodes), np.int64)
+    spread, returns = np.zeros(episodes), np.zeros(episodes // every)
+    record = Record(job.visits.copy(), steps, violations, explored, switches, spread, returns)
     parts = copy.deepcopy((job.learner, job.f, job.g, job.D, job.guard))
     return Work(job.model, *parts, job.settings, record, *streams(job.seed, 2))
 
