@@ -14,7 +14,8 @@ SOURCE = ROOT / "src" / "adeu"
 
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
-    {"behavior", "tabular"},
+    {"agents", "tabular", "theory"},
+    {"behavior"},
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},

@@ -1,5 +1,6 @@
 from . import envs as envs
 from . import tabular as tabular
+from . import theory as theory
 from .behavior.behavior import Behavior as Behavior
 from .core.contract import (
     Decision as Decision,
