@@ -1,3 +1,4 @@
+from . import agents as agents
 from . import envs as envs
 from . import tabular as tabular
 from . import theory as theory
