@@ -4,7 +4,7 @@ BIN := .venv/bin
 .PHONY: setup run test slow check docs wheel bench clean
 
 run: .venv/run  ## the main job, with a result to look at
-	$(BIN)/python examples/tiny_lake.py
+	$(BIN)/adeu run frozen-lake
 
 test: .venv/setup  ## every test but the long ones
 	$(BIN)/pytest -m "not slow"
@@ -34,7 +34,7 @@ setup: .venv/setup  ## an environment with all that tests and benchmarks need
 
 .venv/run: pyproject.toml
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable ".[demo]"
+	$(BIN)/pip install --quiet --editable .
 	touch $@
 
 .venv/setup: .venv/run

@@ -3,7 +3,9 @@
     python benchmarks/tabular.py
 
 The C loop (`tabular.c`) is compiled on the spot, draws from the same random stream and must end with the same tables.
-Kernel and C run in turn, and the best of several rounds counts: the neighbours' noise only ever slows down.
+Kernel and C run in turn, either first in every other round; the thread's own time counts, and the best of several
+rounds: the neighbours' noise only ever slows down. How the speed changes with the lake's size and with the episodes
+is drawn in docs/images/speed.png.
 """
 
 from __future__ import annotations
@@ -23,14 +25,18 @@ import numpy as np
 import adeu
 import adeu.envs
 from adeu.envs import Lake, lake_mdp
-from adeu.tabular.cache import compiled
-from adeu.tabular.job import arguments
-from adeu.tabular.kernels import train
+from adeu.tabular import Training
+from adeu.tabular.training import Work
 
 LAKE = Lake(size=1500)
-SIZES = (100, 300, 1000, 3000)
 EPISODES = 10_000
-ROUNDS = 4
+ROUNDS = 12
+SIZES = (100, 300, 1000, 1500, 3000)
+SIZES_EPISODES = 15_000_000
+"""Episodes times the lake's size: about as many steps for every size."""
+LENGTHS = (1_000, 3_000, 10_000, 30_000)
+GROWTH_ROUNDS = 3
+PICTURE = pathlib.Path(__file__).parents[1] / "docs" / "images" / "speed.png"
 PYTHON_STEPS = 50_000
 FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared"]
 
@@ -68,9 +74,9 @@ def compile_c(folder: str, method: int) -> Any:
     return ctypes.CDLL(library).train
 
 
-def run_c(function: Any, given: tuple[Any, ...]) -> None:
+def run_c(function: Any, work: Work) -> None:
     """Calls the C loop with what the kernel takes."""
-    model, learner, _, _, _, _, settings, record, _, _, rng, evaluation_rng = given
+    model, learner, settings = work.model, work.learner, work.settings
     x = CSettings(
         settings.episodes,
         settings.max_steps,
@@ -79,21 +85,21 @@ def run_c(function: Any, given: tuple[Any, ...]) -> None:
         *(settings.gamma, learner.steps.alpha, 0.9, 2.0, 1.0, 0.01),
         *(getattr(learner, "mask_probability", 1.0), getattr(learner, "ucb", 0.0)),
     )
-    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *record)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, rng, evaluation_rng)]
+    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *work.record)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, work.rng, work.evaluation_rng)]
     function(ctypes.byref(x), ctypes.c_int64(model.num_states), *pointers)
 
 
-def same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether two runs wrote the same: Q tables, records and random streams."""
-    written = [(given[1].q, *given[7], *given[10:]) for given in (a, b)]
-    return all(np.array_equal(x, y) for x, y in zip(*written, strict=True))
+def same(a: Training, b: Training) -> bool:
+    """Whether two trainings wrote the same: Q tables, records and random streams."""
+    one, other = a.arrays(), b.arrays()
+    return all(np.array_equal(one[name], other[name]) for name in one.keys() - {"episode"})
 
 
 def clock(call: Any, *given: Any) -> float:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     call(*given)
-    return time.perf_counter() - begun
+    return time.thread_time() - begun
 
 
 def python_speed() -> float:
@@ -101,7 +107,7 @@ def python_speed() -> float:
     env = gymnasium.make("adeu/FrozenLake-v0", size=LAKE.size, disable_env_checker=True)
     q, visits, rng = np.zeros((LAKE.size**2, 4)), np.zeros(LAKE.size**2), np.random.default_rng(0)
     s, _ = env.reset(seed=0)
-    begun = time.perf_counter()
+    begun = time.thread_time()
     for _ in range(PYTHON_STEPS):
         visits[s] += 1
         trust = 1 / (1 + np.exp(2.0 - 0.9 * np.sqrt(visits[s])))
@@ -110,17 +116,18 @@ def python_speed() -> float:
         there, reward, terminated, truncated, _ = env.step(a)
         q[s, a] = float(reward) + (0.0 if terminated else 0.99 * q[there].max())
         s = env.reset()[0] if terminated or truncated else there
-    return PYTHON_STEPS / (time.perf_counter() - begun)
+    return PYTHON_STEPS / (time.thread_time() - begun)
 
 
 def worker_memory(job: adeu.tabular.Job) -> float:
     """The peak, in MB, of a process that does nothing but run the job."""
+    # ru_maxrss would be no less than what this process had when it forked.
     script = (
-        "import pickle, resource, sys; from adeu import tabular; tabular.run(pickle.load(sys.stdin.buffer));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)"
+        "import pickle, sys; from adeu import tabular; tabular.run(pickle.load(sys.stdin.buffer));"
+        "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )
     done = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(job), capture_output=True, check=True)
-    return float(done.stdout)
+    return float(done.stdout) / 1e3
 
 
 def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
@@ -134,15 +141,51 @@ def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
 def compare(name: str, c: Any) -> tuple[float, float]:
     """Steps per second of the kernel and of C."""
     job = make_job(LAKE, name, EPISODES)
-    kernel = compiled(train, *arguments(job))
-    kernel(*arguments(make_job(LAKE, name, 1)))
+    Training(job).advance(1)
     times = np.full((ROUNDS, 2), np.inf)
-    for row in times:
-        ours, theirs = arguments(job), arguments(job)
-        row[:] = clock(kernel, *ours), clock(run_c, c, theirs)
+    for number in range(ROUNDS):
+        ours, theirs = Training(job), Training(job)
+        calls: list[Any] = [(ours.advance, EPISODES), (run_c, c, theirs.work)]
+        for column in (number % 2, 1 - number % 2):
+            times[number, column] = clock(*calls[column])
         assert same(ours, theirs), f"{name}: the kernel and C disagree"
-    kernel_speed, c_speed = ours[7].steps.sum() / times.min(axis=0)
+    kernel_speed, c_speed = ours.steps / times.min(axis=0)
     return kernel_speed, c_speed
+
+
+def speed(size: int, episodes: int) -> float:
+    """Steps per second of ADEU."""
+    job = make_job(Lake(size=size), "adeu", episodes)
+    Training(job).advance(0)
+    best = 0.0
+    for _ in range(GROWTH_ROUNDS):
+        training = Training(job)
+        seconds = clock(training.advance, episodes)
+        best = max(best, training.steps / seconds)
+    return best
+
+
+def growth() -> None:
+    """Prints and draws how the speed changes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
+    curves = {
+        "lake's size": {size: speed(size, SIZES_EPISODES // size) for size in SIZES},
+        "episodes": {episodes: speed(LAKE.size, episodes) for episodes in LENGTHS},
+    }
+    for axis, (label, curve) in zip(axes, curves.items(), strict=True):
+        print(f"\nadeu, M steps/s by the {label}:")
+        print("\n".join(f"{x:>6} {y / 1e6:6.2f}" for x, y in curve.items()))
+        print(f"slowest/fastest {min(curve.values()) / max(curve.values()):.2f}, aim > 0.5")
+        axis.plot(list(curve), [y / 1e6 for y in curve.values()], "o-")
+        axis.set(xscale="log", xlabel=label)
+        axis.grid(alpha=0.3)
+    axes[0].set(ylabel="ADEU, M steps/s", ylim=(0, None))
+    figure.savefig(PICTURE, dpi=150)
 
 
 def main() -> None:
@@ -155,12 +198,7 @@ def main() -> None:
             print(f"{name:<11} {kernel / 1e6:8.2f} {c / 1e6:8.2f}  {kernel / c:8.2f}  >= {method.bar}", end="")
             print(f", {kernel / python:.0f} times plain Python" if name == "adeu" else "")
 
-    print("\nadeu, by the lake's size:")
-    for size in SIZES:
-        job = make_job(Lake(size=size), "adeu", EPISODES)
-        given = [arguments(job) for _ in range(2)]
-        seconds = min(clock(compiled(train, *each), *each) for each in given)
-        print(f"{size:>5}: {given[0][7].steps.sum() / seconds / 1e6:6.2f} M steps/s")
+    growth()
     print(f"\npeak memory of a worker: {worker_memory(make_job(LAKE, 'adeu', EPISODES)):.0f} MB")
 
 

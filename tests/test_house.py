@@ -14,6 +14,9 @@ SOURCE = ROOT / "src" / "adeu"
 
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
+    {"cli"},
+    {"experiments"},
+    {"runs"},
     {"agents", "tabular", "theory"},
     {"behavior"},
     {"registry"},
@@ -24,7 +27,7 @@ FLOORS = [
 
 
 def floor(module: str) -> int:
-    room = module.removeprefix("adeu.").split(".")[0]
+    room = "runs" if module == "adeu" else module.removeprefix("adeu.").split(".")[0]  # the highest public one
     return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
 
 

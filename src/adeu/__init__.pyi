@@ -1,5 +1,6 @@
 from . import agents as agents
 from . import envs as envs
+from . import runs as runs
 from . import tabular as tabular
 from . import theory as theory
 from .behavior.behavior import Behavior as Behavior

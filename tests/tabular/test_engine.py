@@ -14,7 +14,6 @@ import adeu
 from adeu import tabular
 from adeu.envs import Lake, lake_mdp
 from adeu.tabular.cache import compiled
-from adeu.tabular.job import arguments, result
 from adeu.tabular.kernels import train
 
 from . import reference
@@ -36,10 +35,10 @@ def make_job(explorer, **changes):
 
 def by_hand(job):
     """The job run by the kernel's Python function."""
-    given = arguments(job)
-    with np.errstate(over="ignore"):  # 64-bit words wrap around
-        train(*given)
-    return result(job, given)
+    training = tabular.Training(job)
+    while training.left:
+        training.trace()
+    return training.result()
 
 
 def assert_same(one, other):
@@ -116,12 +115,12 @@ def test_violations_are_counted():
 
 def test_new_values_compile_nothing_new():
     tabular.run(make_job(ADEU))
-    kernel = compiled(train, *arguments(make_job(ADEU)))
+    kernel = compiled(train, *tabular.Training(make_job(ADEU)).work)
     before = len(kernel.signatures)
     other = adeu.Explorer(adeu.Counts(S, beta=0.1), adeu.ShiftedSigmoid(1.0), adeu.Categorical(0.5))
     job = make_job(other, episodes=7, gamma=1, alpha=0.5, intrinsic=1, seed=9, evaluate_every=3, q=1.0)
     tabular.run(job)
-    assert compiled(train, *arguments(job)) is kernel
+    assert compiled(train, *tabular.Training(job).work) is kernel
     assert len(kernel.signatures) == before
 
 

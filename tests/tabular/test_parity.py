@@ -11,6 +11,7 @@ from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
 from adeu.tabular.stream import streams
 
 S, A, LEARNERS = 5, 3, 4
+NUMBERS = tuple(range(A))
 RNG = np.random.default_rng(0)
 MODEL = from_arrays(RNG.integers(S, size=(S, A)), np.zeros((S, A)), np.zeros((S, A), bool))
 COST = adeu.ExpectedCost(S, A, step_size=0.5)
@@ -85,7 +86,7 @@ def frequencies(D, center, spread, draws=4000):
     """How often each action is taken, and the share that explores."""
     lowered, stream, scratch = lower(D, MODEL), streams(1, 1)[0], np.empty(A)
     with np.errstate(over="ignore"):
-        taken = [sample(lowered, center, spread, scratch, stream) for _ in range(draws)]
+        taken = [sample(lowered, NUMBERS, center, spread, scratch, stream) for _ in range(draws)]
     actions, explored = np.array(taken).T
     return np.bincount(actions, minlength=A) / draws, explored.mean()
 
@@ -127,7 +128,7 @@ def test_options_agree_in_distribution(D):
 def test_options_play_their_sequence():
     lowered, stream = lower(adeu.Options(options=[[1, 0]]), MODEL), streams(0, 1)[0]
     with np.errstate(over="ignore"):
-        actions = [sample(lowered, np.array([9.0, 0.0, 0.0]), 1.0, np.empty(A), stream)[0] for _ in range(4)]
+        actions = [sample(lowered, NUMBERS, np.array([9.0, 0.0, 0.0]), 1.0, np.empty(A), stream)[0] for _ in range(4)]
     assert actions == [1, 0, 1, 0]
 
 

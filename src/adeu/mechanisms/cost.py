@@ -31,7 +31,7 @@ class ExpectedCost(Mechanism):
     `adeu.from_function(cost)`.
 
     Args:
-        num_states: how many states there are; None: a network.
+        num_states: how many states there are; None: a network, or what `Behavior` finds in a Discrete space.
         num_actions: how many actions there are, 1 for a Box; None: what `Behavior` finds in the space.
         step_size: how far the table moves to each new cost, in (0, 1].
         hidden: the sizes of the network's hidden layers.
@@ -68,12 +68,10 @@ class ExpectedCost(Mechanism):
         return frozenset({"update"} if self.num_states is None else {"observe"})
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        if self.num_states is not None:
-            table.check_space(self, self.num_states, observation_space)
         actions = int(getattr(action_space, "n", 1))
         if self.num_actions not in (None, actions):
             check.refuse(self, "num_actions", f"the action space's {actions}", self.num_actions)
-        return dataclasses.replace(self, num_actions=actions)
+        return dataclasses.replace(self, num_states=table.num_states(self, observation_space), num_actions=actions)
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_actions is None:

@@ -21,7 +21,7 @@ class Counts(Mechanism):
     n(s) counts the current visit too, so a new state has n = 1.
 
     Args:
-        num_states: how many states there are; observations are 0 .. num_states - 1.
+        num_states: how many states there are, which are numbered from 0; None: what `Behavior` finds in the space.
         beta: how fast a visit reassures, > 0.
 
     Examples:
@@ -35,18 +35,20 @@ class Counts(Mechanism):
     Paper: the motivating example.
     """
 
-    num_states: int
+    num_states: int | None = None
     beta: float = 0.9
 
     def __post_init__(self) -> None:
-        check.whole(self, "num_states")
+        if self.num_states is not None:
+            check.whole(self, "num_states")
         check.number(self, "beta", above=0)
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        table.check_space(self, self.num_states, observation_space)
-        return self
+        return dataclasses.replace(self, num_states=table.num_states(self, observation_space))
 
     def init(self, key: Key, obs: Any) -> State:
+        if self.num_states is None:
+            raise ValueError("Counts: no num_states yet; give it, or bind it to a Discrete space (Behavior does)")
         table.check_state(self, obs)
         return jnp.zeros(self.num_states, jnp.int32)
 

@@ -27,6 +27,10 @@ def check_state(mechanism: Mechanism, obs: Any) -> None:
         check.refuse(mechanism, "obs", "a state's number (a Discrete space, or an encoder that makes one)", got)
 
 
-def check_space(mechanism: Mechanism, num_states: int, observation_space: Any) -> None:
-    if observation_space is not None and getattr(observation_space, "n", num_states) != num_states:
-        check.refuse(mechanism, "num_states", f"the observation space's {observation_space.n}", num_states)
+def num_states(mechanism: Any, observation_space: Any) -> int | None:
+    """How many states a mechanism has in this space: the space's number, or its own where the space has none."""
+    own: int | None = mechanism.num_states
+    found = getattr(observation_space, "n", own)
+    if own not in (None, found):
+        check.refuse(mechanism, "num_states", f"the observation space's {found}", own)
+    return None if found is None else int(found)

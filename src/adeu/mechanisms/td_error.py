@@ -56,7 +56,7 @@ class TdError(Mechanism):
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         if self.num_states is not None:
-            table.check_space(self, self.num_states, observation_space)
+            table.num_states(self, observation_space)
         return self
 
     def init(self, key: Key, obs: Any) -> State:

@@ -1,6 +1,5 @@
 from .job import Job as Job
 from .job import Result as Result
-from .job import run as run
 from .learn import Learners as Learners
 from .learn import make_job as make_job
 from .learn import q_learning as q_learning
@@ -12,3 +11,6 @@ from .tables import from_arrays as from_arrays
 from .tables import from_gymnasium as from_gymnasium
 from .tables import from_mdp as from_mdp
 from .tables import from_table as from_table
+from .trace import Trace as Trace
+from .training import Training as Training
+from .training import run as run

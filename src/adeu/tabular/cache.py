@@ -23,6 +23,9 @@ from adeu.tabular.operation import KERNEL, OPERATIONS
 settings: Any = numba.config
 HERE = pathlib.Path(__file__).parent
 
+OPTIONS: Any = {"nogil": True, **KERNEL}
+"""Other threads live while a kernel runs."""
+
 
 def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
     """The compiled function for arguments of these types."""
@@ -35,11 +38,11 @@ def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
 def _compiled(function: Callable[..., Any], folder: str) -> Any:
     njit: Any = numba.njit
     if not folder:
-        return njit(function, **KERNEL)
+        return njit(function, **OPTIONS)
     # numba reads the folder from its settings, and only here.
     before, settings.CACHE_DIR = settings.CACHE_DIR, folder
     try:
-        return njit(function, cache=True, **KERNEL)
+        return njit(function, cache=True, **OPTIONS)
     finally:
         settings.CACHE_DIR = before
 

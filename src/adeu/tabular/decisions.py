@@ -1,7 +1,7 @@
 """g, D and the guard in the kernel: from an uncertainty to an action.
 
-`normalize(g, uncertainty)` is the spread; `sample(D, center, spread, scratch, rng)` the action and whether it
-explores; `restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
+`normalize(g, uncertainty)` is the spread; `sample(D, numbers, center, spread, scratch, rng)` the action and whether
+it explores; `restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from adeu.tabular.operation import operation
 from adeu.tabular.stream import Stream, below, uniform
 
 Floats = NDArray[np.float64]
+Numbers = tuple[int, ...]
+"""0 .. A - 1: loops over actions go by its length, which is part of its type, and are unrolled."""
 
 
 @operation
@@ -25,8 +27,8 @@ def normalize(g: Any, uncertainty: float) -> float:
 
 
 @operation
-def sample(D: Any, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
-    raise TypeError(f"{D} has no rule for sample(D, center, spread, scratch, rng)")
+def sample(D: Any, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+    raise TypeError(f"{D} has no rule for sample(D, numbers, center, spread, scratch, rng)")
 
 
 @operation
@@ -114,22 +116,22 @@ class Options(NamedTuple):
 
 
 @register_jitable(forceinline=True)
-def best(values: Floats) -> float:
+def best(values: Floats, numbers: Numbers) -> float:
     highest = values[0]
-    for a in range(1, values.size):
+    for a in range(1, len(numbers)):
         if values[a] > highest:
             highest = values[a]
     return highest
 
 
 @register_jitable(forceinline=True)
-def choose(weights: Floats, rng: Stream) -> int:
-    """An index with a probability proportional to its weight."""
+def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
+    """An index with a probability proportional to its weight, of as many as there are numbers."""
     total = 0.0
-    for a in range(weights.size):
+    for a in range(len(numbers)):
         total += weights[a]
     point, chosen = uniform(rng) * total, 0
-    for a in range(weights.size):
+    for a in range(len(numbers)):
         if weights[a] > 0:
             chosen = a
             point -= weights[a]
@@ -139,16 +141,16 @@ def choose(weights: Floats, rng: Stream) -> int:
 
 
 @register_jitable(forceinline=True)
-def any_from(values: Floats, lowest: float, rng: Stream) -> int:
+def any_from(values: Floats, numbers: Numbers, lowest: float, rng: Stream) -> int:
     """Any of the actions whose value is at least `lowest`; where there is one only, no random number is used up."""
     count, chosen = 0, 0
-    for a in range(values.size):
+    for a in range(len(numbers)):
         if values[a] >= lowest:
             count += 1
             chosen = a
     if count > 1:
         left = below(count, rng)
-        for a in range(values.size):
+        for a in range(len(numbers)):
             if values[a] >= lowest:
                 if left == 0:
                     return a
@@ -157,29 +159,33 @@ def any_from(values: Floats, lowest: float, rng: Stream) -> int:
 
 
 @register_jitable(forceinline=True)
-def greedy(values: Floats, rng: Stream) -> int:
-    return any_from(values, best(values), rng)
+def greedy(values: Floats, numbers: Numbers, rng: Stream) -> int:
+    return any_from(values, numbers, best(values, numbers), rng)
 
 
 @sample.register
-def _(D: Categorical, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+def _(
+    D: Categorical, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+) -> tuple[int, bool]:
     trust = (1.0 - min(max(spread, 0.0), 1.0)) / D.temperature
-    highest = best(center)
-    for a in range(center.size):
+    highest = best(center, numbers)
+    for a in range(len(numbers)):
         scratch[a] = math.exp(trust * (center[a] - highest)) if center[a] > -math.inf else 0.0
-    action = choose(scratch, rng)
+    action = choose(scratch, numbers, rng)
     return action, center[action] < highest
 
 
 @sample.register
-def _(D: Bernoulli, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+def _(
+    D: Bernoulli, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+) -> tuple[int, bool]:
     explored = uniform(rng) < spread
-    lowest = -1.7976931348623157e308 if explored else best(center)
-    return any_from(center, lowest, rng), explored
+    lowest = -1.7976931348623157e308 if explored else best(center, numbers)
+    return any_from(center, numbers, lowest, rng), explored
 
 
 @sample.register
-def _(D: Options, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+def _(D: Options, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
     option, left = D.now[0], D.now[1]
     if left == 0 and uniform(rng) < spread:
         possible = False
@@ -187,14 +193,14 @@ def _(D: Options, center: Floats, spread: float, scratch: Floats, rng: Stream) -
             D.scratch[o] = D.weights[o] if center[D.table[o, 0]] > -math.inf else 0.0
             possible = possible or D.scratch[o] > 0
         if possible:
-            option = choose(D.scratch, rng)
+            option = choose(D.scratch, D.scratch, rng)
             left = (1 + np.searchsorted(D.tail, uniform(rng) - 1.0)) * D.lengths[option]
     # Counting down from a multiple of the length, -left is the place in the sequence.
     action = D.table[option, -left % D.lengths[option]]
     explored = left > 0 and center[action] > -math.inf
     D.now[0] = option
     D.now[1] = left - 1 if explored else 0
-    return (action if explored else greedy(center, rng)), explored
+    return (action if explored else greedy(center, numbers, rng)), explored
 
 
 @restart.register

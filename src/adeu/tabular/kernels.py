@@ -21,7 +21,9 @@ from adeu.tabular.decisions import advise, greedy, normalize, restart, sample
 from adeu.tabular.learners import learn, prefer, value
 from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
 from adeu.tabular.model import first_state, outcome
+from adeu.tabular.stack import floats
 from adeu.tabular.stream import Stream
+from adeu.tabular.trace import Step, note
 
 
 class Settings(NamedTuple):
@@ -63,7 +65,7 @@ def evaluate(model: Any, learner: Any, guard: Any, max_steps: int, center: NDArr
     for _ in range(max_steps):
         value(learner, model.mask, s, center)
         impose(guard, s, center)
-        k = outcome(model, s, greedy(center, rng), rng)
+        k = outcome(model, s, greedy(center, model.mask.numbers, rng), rng)
         total += model.reward[k]
         if model.terminal[k]:
             break
@@ -80,29 +82,34 @@ def train(
     guard: Any,
     settings: Settings,
     record: Record,
-    center: NDArray[np.float64],
-    scratch: NDArray[np.float64],
     rng: Stream,
     evaluation_rng: Stream,
+    first: int,
+    last: int,
+    trace: Any,
 ) -> None:
-    actions = len(model.mask.numbers)
-    center, scratch = center.reshape(actions), scratch.reshape(actions)  # a size that the compiler knows
+    """Trains episodes first .. last - 1; however they are cut into pieces, the result is the same."""
+    center, scratch = floats(model.mask.numbers), floats(model.mask.numbers)
     visits, step = record.visits, 0
-    for episode in range(settings.episodes):
+    for episode in range(first):
+        step += record.steps[episode]
+    for episode in range(first, last):
         s = first_state(model, rng)
         begin(f, rng)
         restart(D, True)
-        violations, first = 0, step
+        violations, begun = 0, step
         for _ in range(settings.max_steps):
             prefer(learner, model.mask, s, center)
             at = Scene(s, step, center, learner.q, visits)
-            spread = normalize(g, measure(f, at))
+            uncertainty = measure(f, at)
+            spread = normalize(g, uncertainty)
             if impose(guard, s, center):
                 spread = 0.0
                 restart(D, False)
-            a, _ = sample(D, center, spread, scratch, rng)
+            a, explored = sample(D, model.mask.numbers, center, spread, scratch, rng)
 
             k = outcome(model, s, a, rng)
+            note(trace, Step(s, a, explored, uncertainty, spread, model.reward[k], model.cost[k]), center)
             reward, terminated, next_state = model.reward[k], model.terminal[k], model.next_state[k]
             if settings.intrinsic > 0 and not terminated:
                 reward += settings.intrinsic / math.sqrt(visits[next_state] + 1)
@@ -115,7 +122,7 @@ def train(
             s = next_state
             if terminated:
                 break
-        record.steps[episode] = step - first
+        record.steps[episode] = step - begun
         record.violations[episode] = violations
         if (episode + 1) % settings.evaluate_every == 0:
             place = (episode + 1) // settings.evaluate_every - 1

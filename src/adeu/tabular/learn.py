@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from adeu.core import check
 from adeu.core.explorer import Explorer
 from adeu.tabular.arrays import as_array
-from adeu.tabular.job import Job, Result, run
+from adeu.tabular.job import Job, Result
 from adeu.tabular.kernels import Settings
 from adeu.tabular.learners import ConstantStep, Ensemble, Single, VisitStep
 from adeu.tabular.lower import lower_explorer
 from adeu.tabular.model import Model
+from adeu.tabular.training import run
 
 
 class Learners(NamedTuple):

@@ -161,7 +161,7 @@ def _(part: adeu.distributions.Options, model: Model) -> Any:
     weights = np.array(part.weights or np.ones(len(options)), float)
     tail = -adeu.distributions.zeta_survival(part.mu, part.longest)
     return decisions.Options(
-        part.carried, table, lengths, weights, tail, np.empty(len(options)), np.zeros(2, np.int64)
+        part.carried, table, lengths, weights, tail, np.zeros(len(options)), np.zeros(2, np.int64)
     )
 
 

@@ -1,2 +1,13 @@
+from .generate import random_game as random_game
+from .increasing import Verdict as Verdict
+from .increasing import increasing_reward as increasing_reward
+from .returns import pays_in_the_long_run as pays_in_the_long_run
+from .sparse import find_hyper_states as find_hyper_states
+from .sparse import sparse_increasing_reward as sparse_increasing_reward
+from .theorem import Claim as Claim
+from .theorem import claim as claim
+from .theorem import exploration as exploration
+from .theorem import frontier as frontier
+from .theorem import policy as policy
 from .treasure import Treasure as Treasure
 from .treasure import treasure_probability as treasure_probability

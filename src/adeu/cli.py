@@ -1,0 +1,162 @@
+"""The command line: `adeu list`, `adeu run`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import signal
+import sys
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from adeu.core import check
+from adeu.experiments import NAMES, find
+from adeu.experiments.experiment import Experiment
+from adeu.experiments.tables import table
+from adeu.runs.display import Display
+from adeu.runs.spec import Spec, override
+from adeu.runs.sweep import sweep
+
+INTERRUPTED = 130
+
+
+@dataclasses.dataclass(frozen=True)
+class List:
+    """Experiments and parts, each in a line."""
+
+    def __call__(self) -> int:
+        from adeu.registry import PARTS
+
+        listed = Table.grid(padding=(0, 2))
+        listed.add_row("[bold]experiments", "[bold]adeu run NAME")
+        for name in NAMES:
+            listed.add_row(name, find(name).title)
+        listed.add_row("\n[bold]parts", "\n[bold]adeu.NAME")
+        for name, part in sorted(PARTS.items()):
+            listed.add_row(name, escape((part.__doc__ or "").strip().splitlines()[0]))
+        Console().print(listed)
+        return 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
+
+    experiment: tyro.conf.Positional[str]
+    """NAME or NAME/CASE; `adeu list` knows the names."""
+    seeds: str = ""
+    """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
+    set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """path=value changes a setting, such as lake.size=100 or f.beta=0.5; may be given again."""
+    out: pathlib.Path = pathlib.Path("runs")
+    """The folder of all runs."""
+    jobs: int | None = None
+    """How many runs at once; one per core if not given."""
+    dry_run: bool = False
+    """Prints what would run, and runs nothing."""
+    json: bool = False
+    """Prints the table for programs: what summary.json holds."""
+    quiet: bool = False
+    """Prints nothing but errors."""
+
+    def __call__(self) -> int:
+        experiment = chosen(self.experiment, self.set)
+        seeds = read_seeds(self.seeds) if self.seeds else experiment.seeds
+        specs = experiment.specs(seeds)
+        if self.jobs is not None:
+            check.as_whole("adeu run", "--jobs", self.jobs)
+        if self.dry_run:
+            return dry_run(specs)
+        console = Console(quiet=self.quiet, stderr=self.json)
+        failed = self._sweep(specs, console)
+        if failed:
+            errors = Console(stderr=True, highlight=False)
+            errors.print(
+                f"[red]{len(failed)} of {len(specs)} runs failed.[/] The others stay; the same command goes on."
+            )
+            if self.quiet:
+                for spec, why in failed.items():
+                    errors.print(escape(f"{spec.name}: {why}"))
+            return 1
+        rows, pictures = experiment.write(seeds, self.out)
+        console.print(table(experiment, rows))
+        about = f"With {', '.join(self.set)}: not the paper's settings." if self.set else experiment.lesson
+        console.print(f"{about}\n", highlight=False)
+        for path in pictures:
+            console.print(f"plot     {path}", highlight=False, soft_wrap=True)
+        console.print(f"figures  {self.out / experiment.name / 'summary.json'}", highlight=False, soft_wrap=True)
+        if self.json:
+            print(json.dumps(rows))
+        return 0
+
+    def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
+        if self.quiet or self.json:
+            return sweep(specs, self.out, self.jobs)
+        with Display(console, self.experiment, len(specs)) as display:
+            return sweep(specs, self.out, self.jobs, display)
+
+
+def chosen(name: str, assignments: tuple[str, ...]) -> Experiment:
+    """The experiment, or the one case of it, with settings changed."""
+    path = name if name in NAMES else name.rpartition("/")[0] or name
+    experiment = find(path)
+    cases = dict(experiment.cases)
+    if path != name:
+        case = name.removeprefix(f"{path}/")
+        if case not in cases:
+            raise ValueError(f"{path} has no case {case!r}; {check.nearest(case, cases)}")
+        cases = {case: cases[case]}
+    if assignments:
+        return dataclasses.replace(experiment, cases=override(cases, assignments), paper={})
+    return dataclasses.replace(experiment, cases=cases)
+
+
+def read_seeds(text: str) -> list[int]:
+    """0:5 is 0, 1, 2, 3, 4; several parts are joined by commas."""
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        try:
+            seeds += range(int(first), int(last)) if colon else [int(first)]
+        except ValueError:
+            check.refuse("adeu run", "--seeds", "a range such as 0:5, a number, or several: 0,3,7", text)
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        check.refuse("adeu run", "--seeds", "at least one seed, each >= 0 and only once", text)
+    return seeds
+
+
+def dry_run(specs: list[Spec]) -> int:
+    cases = {spec.case: spec for spec in reversed(specs)}
+    print(json.dumps([spec.plain() for spec in cases.values()], indent=2))
+    work: dict[str, int] = {}
+    for spec in cases.values():
+        trainer = spec.setting.trainer(spec.seed)
+        work[trainer.unit] = work.get(trainer.unit, 0) + trainer.total * len(specs) // len(cases)
+    amounts = " and ".join(f"{total:,} {unit}" for unit, total in work.items())
+    seeds = sorted({spec.seed for spec in specs})
+    Console(stderr=True).print(f"{len(specs)} runs: {len(cases)} cases, seeds {seeds}; {amounts}", highlight=False)
+    return 0
+
+
+def main() -> None:
+    """Runs a command; ends with 0, with 1 after an error, with 130 after Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    command: Any = tyro.cli(
+        Annotated[List, tyro.conf.subcommand("list")] | Annotated[Run, tyro.conf.subcommand("run")],
+        prog="adeu",
+        description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
+    )
+    errors = Console(stderr=True, highlight=False)
+    try:
+        sys.exit(command())
+    except (ValueError, TypeError, OSError) as error:
+        errors.print(f"[red]adeu: {escape(str(error))}[/]", soft_wrap=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. What was complete stays; the same command goes on from there.")
+        sys.exit(INTERRUPTED)

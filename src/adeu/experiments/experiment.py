@@ -1,0 +1,123 @@
+"""An experiment: cases to run, figures to take from them, and the paper's figures beside."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adeu.runs.folder import METRICS, to_csv, write, write_json
+from adeu.runs.load import read_metrics
+from adeu.runs.spec import Setting, Spec
+from adeu.runs.statistics import Curves, Estimate, band, estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A figure of a case over its seeds.
+
+    Args:
+        name: what programs call it.
+        title: the head of its column.
+        of: computes it; None where it is undefined.
+        form: how to print it.
+    """
+
+    name: str
+    title: str
+    of: Callable[[Curves], float | None]
+    form: str = ",.0f"
+
+
+MEAN = Metric("mean", "mean return", lambda curves: float(curves["return"].mean()))
+MAX = Metric("max", "max of average run", lambda curves: float(curves["return"].mean(axis=0).max()))
+VIOLATIONS = Metric("violations", "violations per episode", lambda curves: float(curves["violations"].mean()), ".3f")
+SOLVED = Metric("solved", "seeds that solved it", lambda curves: float(curves["solved"].any(axis=1).mean()), ".0%")
+
+
+def _first_solved(curves: Curves) -> float | None:
+    solved = curves["solved"] > 0
+    if not solved.any(axis=1).all():
+        return None
+    return float(curves["episode"][np.arange(len(solved)), solved.argmax(axis=1)].mean())
+
+
+FIRST_SOLVED = Metric("first_solved", "first solved at episode", _first_solved)
+
+
+def read(folder: pathlib.Path) -> dict[str, Any]:
+    """A run's metrics."""
+    return read_metrics(folder / METRICS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """
+    Args:
+        name: what the command line calls it.
+        title: what it is, in a line.
+        lesson: what the reader of its table is looking at, in a sentence.
+        cases: a setting for each case.
+        metrics: the table's columns.
+        draw: makes the plots in a folder, from each case's curves, and returns where they are.
+        paper: the paper's figures, by case and metric.
+        seeds: which to run, if nobody says otherwise.
+        read: a run's columns.
+    """
+
+    name: str
+    title: str
+    lesson: str
+    cases: Mapping[str, Setting]
+    metrics: tuple[Metric, ...]
+    draw: Callable[[Mapping[str, Curves], pathlib.Path], list[pathlib.Path]]
+    paper: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    seeds: Sequence[int] = range(5)
+    read: Callable[[pathlib.Path], Mapping[str, Any]] = read
+
+    def specs(self, seeds: Sequence[int]) -> list[Spec]:
+        """The runs, seed by seed, so that every case has some early."""
+        return [Spec(self.name, case, seed, setting) for seed in seeds for case, setting in self.cases.items()]
+
+    def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
+        """What the runs wrote, for each case."""
+        found: dict[str, Curves] = {}
+        for case, setting in self.cases.items():
+            tables = [self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds]
+            found[case] = {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+        return found
+
+    def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
+        """The table: a row for each figure."""
+        rows = []
+        for case, curve in curves.items():
+            seeds = len(next(iter(curve.values())))
+            for metric in self.metrics:
+                value, low, high = estimate(metric.of, curve)
+                figures = {"case": case, "metric": metric.name, "value": value, "low": low, "high": high}
+                rows.append(figures | {"seeds": seeds, "paper": self.paper.get(case, {}).get(metric.name)})
+        return rows
+
+    def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
+        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
+        folder = out / self.name
+        curves = self.curves(seeds, out)
+        rows = self.summary(curves)
+        write_json(folder / "summary.json", rows)
+        write(folder / "curves.csv", _curves_csv(curves).encode())
+        return rows, self.draw(curves, folder)
+
+
+def _curves_csv(curves: Mapping[str, Curves]) -> str:
+    """The seed-averaged return of each case, with its 95% band."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
+    for case, curve in curves.items():
+        value = Estimate(curve["return"].mean(axis=0), *band(curve["return"]))  # type: ignore[arg-type]
+        values = (curve["step"].mean(axis=0), curve["episode"][0].astype(int), *value)
+        columns["case"] += [case] * len(value[0])  # type: ignore[arg-type]
+        for name, column in zip(list(columns)[1:], values, strict=True):
+            columns[name] += column.tolist()
+    return to_csv(columns)

@@ -1,0 +1,70 @@
+"""What the frozen lake's table hangs on: one setting changed at a time, with those under which ADEU is not first."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from adeu.envs import Lake
+from adeu.experiments import lake, plots, safe_frozen_lake
+from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
+from adeu.experiments.lake import LakeSetting
+
+SAFE: Any = safe_frozen_lake.EXPERIMENT.cases
+METHODS = {
+    "adeu": lake.adeu_counts(),
+    "eps-greedy": lake.epsilon_greedy(),
+    "ucb": lake.ucb(),
+    "greedy": lake.epsilon_greedy(0.0),
+}
+
+
+def everyone(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting]:
+    """A setting changed for several methods."""
+    return {f"{name} {label}": dataclasses.replace(METHODS[name], **changes) for name in methods}
+
+
+def _floored(floor: float) -> LakeSetting:
+    """Eq. 7 with another least cost, which stands for the cost where none was met yet."""
+    setting: LakeSetting = SAFE["adeu-eq7"]
+    return dataclasses.replace(setting, f=dataclasses.replace(setting.f, floor=floor))  # type: ignore[call-arg]
+
+
+CASES: dict[str, LakeSetting] = {
+    **METHODS,
+    **{f"adeu beta={beta}": lake.adeu_counts(beta=beta) for beta in (0.1, 0.3, 0.5, 1.5, 3.0)},
+    **{f"adeu shift={shift}": lake.adeu_counts(shift=shift) for shift in (0.0, 1.0, 4.0)},
+    **{f"eps-greedy epsilon={epsilon}": lake.epsilon_greedy(epsilon) for epsilon in (0.001, 0.002, 0.005, 0.1)},
+    **{f"ucb mask={mask}": lake.ucb(mask_probability=mask) for mask in (0.25, 0.75, 1.0)},
+    "ucb mask=1.0 alpha=0.1": lake.ucb(mask_probability=1.0, alpha=0.1),
+    **{f"ucb lambda={lam}": lake.ucb(lam=lam) for lam in (1.0, 3.0, 30.0)},
+    **everyone("alpha=0.5", "adeu", "eps-greedy", "ucb", "greedy", alpha=0.5),
+    **everyone("alpha=0.1", "adeu", "eps-greedy", "ucb", "greedy", alpha=0.1),
+    **everyone("Q0=-20", "adeu", "eps-greedy", "ucb", "greedy", q=-20.0),
+    **everyone("Q0=10", "adeu", "eps-greedy", "ucb", "greedy", q=10.0),
+    **everyone("back_cost=0", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=0.0)),
+    **everyone("back_cost=1", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=1.0)),
+    **everyone("back_cost=3", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=3.0)),
+    **everyone("printed reward", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(preset="printed")),
+    **{
+        name: case
+        for layout in ("staircase", "random", "Z")
+        for name, case in everyone(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
+    },
+    "safe ucb": SAFE["ucb"],
+    **{f"safe adeu-eq7 floor={floor}": _floored(floor) for floor in (0.05, 0.1, 0.2, 0.5, 1.0)},
+}
+
+EXPERIMENT = Experiment(
+    name="frozen-lake-sensitivity",
+    title="what the frozen lake's table hangs on",
+    lesson=(
+        "Look at who solves the lake first. With the table's settings ADEU comes before epsilon-greedy and UCB. But "
+        "plain greedy comes before all, because values that start at 0 are optimistic if mistakes cost 10; and UCB "
+        "comes before ADEU where every learner sees every step."
+    ),
+    cases=CASES,
+    metrics=(MEAN, MAX, FIRST_SOLVED, SOLVED),
+    draw=plots.first_solved,
+    seeds=range(3),
+)

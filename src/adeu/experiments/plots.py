@@ -1,0 +1,80 @@
+"""Pictures of experiments, as PNG to look at and SVG to print."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.runs.statistics import Curves, band
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
+"""Of Okabe and Ito: told apart by colour-blind readers too."""
+LINES = ("-", "-", (0, (4, 4)), "-", "-", "-", "-")
+"""Cases that coincide are both seen."""
+
+
+def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
+    """Writes the figure as .png and .svg; its own text never depends on the day."""
+    paths = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
+    for each in paths:
+        figure.savefig(each, dpi=150, bbox_inches="tight", metadata={"Date": None} if each.suffix == ".svg" else None)
+    return paths
+
+
+def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
+    """The mean over seeds, with its 95% band; `values` has shape (seeds, rows)."""
+    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, linewidth=1.8, label=label)
+    axes.fill_between(x, *band(values), color=color, alpha=0.2, linewidth=0)
+
+
+def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The return over episodes, averaged over seeds, with its 95% band."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for (case, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
+        plot_mean(axes, curve["episode"][0], curve["return"], color, line, case)
+    axes.set_yscale("symlog", linthresh=100)
+    axes.set(xlabel="episodes", ylabel="return of a greedy episode")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    seeds = len(next(iter(curves.values()))["return"])
+    axes.set_title(f"mean over {seeds} seeds, 95% band", fontsize=10, loc="left")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return save(figure, folder / "curves")
+
+
+def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """When each case was solved, a dot for each seed; seeds that never did stand at the right."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 1 + 0.22 * len(curves)), layout="constrained")
+    axes = figure.subplots()
+    last = max(curve["episode"].max() for curve in curves.values())
+    for row, curve in enumerate(curves.values()):
+        solved = curve["solved"] > 0
+        ever = solved.any(axis=1)
+        episode = curve["episode"][np.arange(len(solved)), solved.argmax(axis=1)]
+        axes.plot(episode[ever], np.full(ever.sum(), row), "o", color=COLORS[1], markersize=4, alpha=0.7)
+        if not ever.all():
+            axes.plot(1.06 * last, row, "x", color=COLORS[0], markersize=5)
+            axes.annotate(f"{(~ever).sum()} never", (1.08 * last, row), va="center", fontsize=7, color=COLORS[0])
+    axes.set_yticks(range(len(curves)), list(curves), fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xlabel="episode at which a greedy episode first reached the goal", xlim=(0, 1.2 * last))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    return save(figure, folder / "first-solved")

@@ -1,0 +1,45 @@
+"""The safety study: the lake with unsafe cells beside its path, which a mentor or a learned cost warns of."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import adeu
+from adeu.envs import Lake
+from adeu.experiments import lake, plots
+from adeu.experiments.experiment import MAX, MEAN, SOLVED, VIOLATIONS, Experiment
+from adeu.experiments.lake import LakeSetting
+
+FLOOR = 0.1
+COST = adeu.ExpectedCost()
+PUPIL = dataclasses.replace(lake.adeu_counts(), mentor_q=-50.0)
+"""A mentor taught it the value of entering an unsafe cell."""
+
+CASES: dict[str, LakeSetting] = {
+    "eps-greedy": lake.epsilon_greedy(),
+    "im": lake.intrinsic_motivation(),
+    "ucb": lake.ucb(),
+    "adeu-eq1": dataclasses.replace(PUPIL, mentor_visits=100),
+    "adeu-eq6": dataclasses.replace(PUPIL, f=adeu.Inverse(COST, floor=FLOOR)),
+    "adeu-eq7": dataclasses.replace(PUPIL, f=adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=FLOOR)),
+}
+
+EXPERIMENT = Experiment(
+    name="safe-frozen-lake",
+    title="the safety study: six ways to explore a lake with unsafe cells",
+    lesson=(
+        "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
+        "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."
+    ),
+    cases={name: dataclasses.replace(case, lake=Lake(safe=True)) for name, case in CASES.items()},
+    metrics=(MEAN, MAX, VIOLATIONS, SOLVED),
+    draw=plots.learning_curves,
+    paper={
+        "eps-greedy": {"mean": 210, "max": 739, "violations": 0.34},
+        "im": {"mean": 267, "max": 780, "violations": 0.55},
+        "ucb": {"mean": 12_605, "max": 65_687, "violations": 0.10},
+        "adeu-eq1": {"mean": 59_865, "max": 104_487, "violations": 0.01},
+        "adeu-eq6": {"mean": 7, "max": 7, "violations": 0.00},
+        "adeu-eq7": {"mean": 19_255, "max": 85_087, "violations": 0.00},
+    },
+)

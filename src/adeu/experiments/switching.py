@@ -1,0 +1,93 @@
+"""The figure of the switch: over one episode, what the policy says, what the agent does, and how far it trusts it."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adeu.experiments import lake, plots
+from adeu.experiments.experiment import Experiment, Metric, read
+from adeu.runs.load import read_metrics
+from adeu.runs.statistics import Curves
+
+EPISODE = 2_500
+"""About half of the path is known by then."""
+TRACED = tuple(range(EPISODE - 9, EPISODE + 1))
+LAST = 40
+"""How many of an episode's last steps the close-up shows."""
+ACTIONS = ("up", "right", "down", "left")
+
+
+def read_longest(folder: pathlib.Path) -> dict[str, Any]:
+    """A run's metrics, and its longest traced episode: the one that went furthest beyond what was known."""
+    traces = [read_metrics(path) for path in sorted((folder / "traces").glob("*.csv"))]
+    longest = max(traces, key=lambda trace: len(trace["state"]))
+    deviates = longest["action"] != longest["best"]
+    known, end = slice(None, -LAST), slice(-LAST, None)
+    summary = {
+        "known_spread": longest["spread"][known].mean(),
+        "end_spread": longest["spread"][end].mean(),
+        "known_deviates": deviates[known].mean(),
+        "end_deviates": deviates[end].mean(),
+        "length": len(deviates),
+    }
+    padded = {
+        f"trace_{name}": np.pad(column.astype(float), (0, 4_500), constant_values=np.nan)[:4_500]
+        for name, column in longest.items()
+    }
+    return read(folder) | {name: np.atleast_1d(value) for name, value in (summary | padded).items()}
+
+
+def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The first seed's episode, whole and its end."""
+    from matplotlib.figure import Figure
+
+    (curve,) = curves.values()
+    length = int(curve["length"][0, 0])
+    best, action, spread = (curve[f"trace_{name}"][0, :length] for name in ("best", "action", "spread"))
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    axes = figure.subplots(2, 2, sharex="col", width_ratios=(3, 2), height_ratios=(3, 2))
+    for column, first in zip(axes.T, (0, max(0, length - LAST)), strict=True):
+        steps = np.arange(first, length)
+        column[0].step(
+            steps, action[first:], where="mid", color=plots.COLORS[0], linewidth=2.6, label="the action taken"
+        )
+        column[0].step(steps, best[first:], where="mid", color=plots.COLORS[1], linewidth=1.2, label="$\\pi(s)$")
+        column[0].set(yticks=range(4), yticklabels=ACTIONS, ylim=(-0.4, 3.4))
+        column[1].fill_between(steps, spread[first:], step="mid", color=plots.COLORS[2], alpha=0.5, linewidth=0)
+        column[1].set(xlabel="step of the episode", ylim=(0, 1))
+        for each in column:
+            each.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_title("the whole episode", loc="left", fontsize=10)
+    axes[0, 1].set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
+    axes[1, 0].set_ylabel("spread $g(f(s))$")
+    axes[0, 1].legend(frameon=False, loc="upper right", fontsize=9)
+    return plots.save(figure, folder / "switching")
+
+
+def _of(name: str) -> Any:
+    return lambda curves: float(curves[name].mean())
+
+
+EXPERIMENT = Experiment(
+    name="switching",
+    title=f"the switch within an episode: frozen-lake's ADEU agent around episode {EPISODE:,}",
+    lesson=(
+        "The longest of ten episodes. On the known part of the path the spread is small and the agent does what its "
+        f"policy says; in the last {LAST} steps, where it was rarely, the spread is large and it explores."
+    ),
+    cases={"adeu": dataclasses.replace(lake.adeu_counts(), episodes=EPISODE, traced=TRACED)},
+    metrics=(
+        Metric("length", "steps", _of("length")),
+        Metric("known_spread", "spread before the end", _of("known_spread"), ".4f"),
+        Metric("end_spread", "spread at the end", _of("end_spread"), ".4f"),
+        Metric("known_deviates", "off-policy before the end", _of("known_deviates"), ".2%"),
+        Metric("end_deviates", "off-policy at the end", _of("end_deviates"), ".2%"),
+    ),
+    draw=draw,
+    read=read_longest,
+)

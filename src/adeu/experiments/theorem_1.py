@@ -1,0 +1,252 @@
+"""Theorem 1 on random games: once the best action at s_i was found, is s_i explored less, and s_{i+1} instead?
+
+Each seed draws a game of the theorem's class and trains on it. After every episode the agent's values say how likely
+it is to explore each state of the path.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adeu
+from adeu import theory
+from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.envs import Mdp
+from adeu.experiments import plots
+from adeu.experiments.experiment import SOLVED, Experiment, Metric, read
+from adeu.runs.load import read_metrics
+from adeu.runs.statistics import Curves
+from adeu.runs.trainer import Arrays, Piece
+from adeu.tabular import Job, Learners, Training
+
+EPISODES = 300
+CLAIM = "traces/claim.csv"
+PLACES = {"explored_at": "at the frontier", "explored_behind": "behind it, on average"}
+
+
+@dataclasses.dataclass(frozen=True)
+class GameSetting:
+    """Tabular Q-learning on a random increasing-reward game, which the seed draws.
+
+    Args:
+        f: the uncertainty.
+        g: the normaliser.
+        D: the distribution.
+        states: of the game, all of them on its path.
+        actions: of the game.
+        hole: the probability that a wrong action ends the episode.
+        cost: a wrong action pays between -cost and -cost/2 ...
+        lure: ... or, with this probability, a little more than 0.
+        episodes: how many to train.
+        learners: several tables in place of one.
+    """
+
+    f: Mechanism
+    g: Normalizer
+    D: Distribution
+    states: int = 30
+    actions: int = 4
+    hole: float = 1.0
+    cost: float = 10.0
+    lure: float = 0.0
+    episodes: int = EPISODES
+    learners: Learners | None = None
+
+    def trainer(self, seed: int) -> GameTrainer:
+        game = theory.random_game(self.states, self.actions, seed, hole=self.hole, cost=self.cost, lure=self.lure)
+        explorer = adeu.Explorer(self.f, self.g, self.D)
+        job = adeu.tabular.make_job(
+            adeu.tabular.from_mdp(game),
+            explorer,
+            episodes=self.episodes,
+            max_steps=3 * self.states,
+            seed=seed,
+            evaluate_every=1,
+            learners=self.learners,
+        )
+        return GameTrainer(job, game, self._chances())
+
+    def _chances(self) -> Chances | None:
+        if isinstance(self.f, adeu.Counts) and isinstance(self.g, adeu.ShiftedSigmoid):
+            return Chances(None, self.f.beta, self.g.shift)
+        if isinstance(self.f, adeu.Constant) and self.learners is None:
+            return Chances(self.f.c)
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Chances:
+    """How likely each action is, from the values and visits, to an epsilon-greedy agent; None: to one that counts."""
+
+    epsilon: float | None
+    beta: float = 0.9
+    shift: float = 2.0
+
+    def __call__(self, q: NDArray[np.float64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.epsilon is None:
+            return theory.policy(q, visits, beta=self.beta, shift=self.shift)
+        favourite = q == q.max(axis=-1, keepdims=True)
+        greedy = favourite / favourite.sum(axis=-1, keepdims=True)
+        return np.asarray((1 - self.epsilon) * greedy + self.epsilon / q.shape[-1])
+
+
+@dataclasses.dataclass
+class GameTrainer:
+    """Trains one episode at a time and keeps the values after each, for the claim at the end.
+
+    Args:
+        job: what to train.
+        game: what it is trained on.
+        chances: how likely the agent is to take each action; None: nobody asks.
+    """
+
+    job: Job
+    game: Mdp
+    chances: Chances | None
+    unit = "episodes"
+
+    @functools.cached_property
+    def _training(self) -> Training:
+        return Training(self.job)
+
+    @functools.cached_property
+    def _history(self) -> dict[str, NDArray[Any]]:
+        size = (self.total + 1, *self.game.reward.shape)
+        return {"history.q": np.zeros(size), "history.visits": np.zeros(size[:-1], np.int64)}
+
+    @property
+    def total(self) -> int:
+        return self.job.settings.episodes
+
+    @property
+    def done(self) -> int:
+        return self._training.episode
+
+    @property
+    def steps(self) -> int:
+        return self._training.steps
+
+    def advance(self) -> Piece:
+        self._training.advance(1)
+        result, history = self._training.result(), self._history
+        q, visits = history["history.q"], history["history.visits"]
+        q[self.done], visits[self.done] = result.q, result.visits
+        reached = int(theory.frontier(result.q, self.game))
+        row = {
+            "step": self.steps,
+            "episode": self.done,
+            "return": float(result.returns[-1]),
+            "solved": int(reached == len(result.q)),
+            "frontier": reached,
+        }
+        if self.chances is None:
+            return Piece([row])
+        explores, _ = theory.exploration(self.chances(result.q, result.visits), self.game)
+        row["explored_behind"] = float(explores[:reached].mean()) if reached else 0.0
+        row["explored_at"] = float(explores[min(reached, len(explores) - 1)])
+        if self.done < self.total:
+            return Piece([row])
+        return Piece([row], {"claim": self._claim(self.chances(q, visits))})
+
+    def _claim(self, likely: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
+        claim = theory.claim(self._history["history.q"], likely, self.game)
+        focused = np.append(claim.focused, True)  # nothing comes after the last state
+        return {"found": claim.found, "reduced": claim.reduced, "focused": focused}
+
+    def arrays(self) -> Arrays:
+        return self._training.arrays() | self._history
+
+    def restore(self, arrays: Arrays) -> None:
+        for name, array in self._history.items():
+            array[...] = arrays[name]
+        self._training.restore({name: array for name, array in arrays.items() if name not in self._history})
+
+
+def read_claim(folder: pathlib.Path) -> dict[str, Any]:
+    """A run's metrics; in how many states the best action was found, and in how many of them the claim held."""
+    if not (folder / CLAIM).exists():
+        return read(folder)
+    claim = read_metrics(folder / CLAIM)
+    found = claim["found"] >= 0
+    counts = {"found": found, "reduced": claim["reduced"][found], "focused": claim["focused"][found]}
+    return read(folder) | {name: np.atleast_1d(flags.sum()) for name, flags in counts.items()}
+
+
+def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The frontier over episodes, and how much the agent explores behind it and at it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plain = {case: curve for case, curve in curves.items() if " " not in case}
+    for (case, curve), color, line in zip(plain.items(), plots.COLORS, plots.LINES, strict=False):
+        plots.plot_mean(left, curve["episode"][0], curve["frontier"], color, line, case)
+    case, curve = next(iter(curves.items()))
+    for (place, label), color in zip(PLACES.items(), plots.COLORS, strict=False):
+        if place in curve:
+            plots.plot_mean(right, curve["episode"][0], curve[place], color, "-", label)
+    left.set_title("how far the best actions are known, from the start", loc="left", fontsize=10)
+    right.set_title(f"{case}: the probability to explore a state of the path", loc="left", fontsize=10)
+    for axes in (left, right):
+        axes.set(xlabel="episodes", xlim=(0, None), ylim=(0, None))
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)
+    return plots.save(figure, folder / "frontier")
+
+
+def _episodes_to_solve(curves: Curves) -> float | None:
+    solved = curves["solved"] > 0
+    first = np.where(solved.any(axis=1), curves["episode"][np.arange(len(solved)), solved.argmax(axis=1)], np.inf)
+    middle = float(np.median(first))
+    return middle if np.isfinite(middle) else None
+
+
+def _share(name: str) -> Callable[[Curves], float | None]:
+    def of(curves: Curves) -> float | None:
+        found = curves["found"].sum() if "found" in curves else 0
+        return float(curves[name].sum() / found) if found else None
+
+    return of
+
+
+GREEDY = GameSetting(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+METHODS = {
+    "adeu": GameSetting(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical()),
+    "eps-greedy-0.01": dataclasses.replace(GREEDY, f=adeu.Constant(0.01)),
+    "eps-greedy-0.1": dataclasses.replace(GREEDY, f=adeu.Constant(0.1)),
+    "greedy": GREEDY,
+    "ucb": dataclasses.replace(GREEDY, learners=Learners(ucb=10.0)),
+}
+
+EXPERIMENT = Experiment(
+    name="theorem-1",
+    title="Theorem 1 on random increasing-reward games: does the frontier move on?",
+    lesson=(
+        "Each seed is a game of 30 states. Once a state's best action is found, says the theorem, that state is "
+        "explored less in the end, and the next one more meanwhile: the shares say in how many states it was so. "
+        "Where a wrong action need not be deadly (loops), going back to be paid again beats the path; where one pays "
+        "a little (lures), whoever is sure too early stays with it."
+    ),
+    cases={
+        **METHODS,
+        **{f"{name} loops": dataclasses.replace(case, hole=0.5) for name, case in METHODS.items()},
+        **{f"{name} lures": dataclasses.replace(case, lure=0.5) for name, case in METHODS.items()},
+    },
+    metrics=(
+        Metric("episodes_to_solve", "episodes to solve, median", _episodes_to_solve),
+        SOLVED,
+        Metric("frontier", "states known at the end", lambda curves: float(curves["frontier"][:, -1].mean()), ".1f"),
+        Metric("reduced", "explored less once found", _share("reduced"), ".1%"),
+        Metric("focused", "the next state more", _share("focused"), ".1%"),
+    ),
+    draw=draw,
+    seeds=range(100),
+    read=read_claim,
+)

@@ -1,0 +1,78 @@
+"""Progress on the screen: what runs, how far it is, how long it still takes."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from adeu.runs.engines.local import Event
+from adeu.runs.spec import Spec
+
+LINES = 20
+"""About so many lines there are, where there is no terminal."""
+
+
+class Display:
+    """A bar for all runs and one for each under way; where there is no terminal, a line for some that ended."""
+
+    def __init__(self, console: Console, title: str, total: int) -> None:
+        self._console, self._title, self._total = console, title, total
+        self._bars: dict[Spec, tuple[TaskID, float, int]] = {}
+        self._ended = 0
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[note]}", style="dim"),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._all = self._progress.add_task(f"[bold]{title}[/]", total=total, note=f"0 of {total} runs")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        if event.progress:
+            self._move(event)
+        elif event.retried:
+            self._console.print(f"[yellow]{event.spec.name}: {event.retried}; trying again[/]", highlight=False)
+        else:
+            self._end(event)
+        partly = sum(bar.completed / bar.total for bar in self._progress.tasks[1:] if bar.total)
+        note = f"{self._ended} of {self._total} runs"
+        self._progress.update(self._all, completed=self._ended + partly, note=note)
+
+    def _move(self, event: Event) -> None:
+        now, progress = time.monotonic(), event.progress
+        assert progress
+        if event.spec not in self._bars:
+            bar = self._progress.add_task(
+                f"  {event.spec.case}, seed {event.spec.seed}", total=progress.total, note=""
+            )
+            self._bars[event.spec] = bar, now, progress.steps
+        bar, begun, first = self._bars[event.spec]
+        speed = (progress.steps - first) / (now - begun) if now > begun else 0.0
+        note = f"{speed / 1e6:5.1f} M steps/s" if speed > 1e5 else f"{speed:,.0f} steps/s"
+        if "return" in progress.row:
+            note += f", return {progress.row['return']:,.0f}"
+        self._progress.update(bar, completed=progress.done, note=note)
+
+    def _end(self, event: Event) -> None:
+        if event.spec in self._bars:
+            self._progress.remove_task(self._bars.pop(event.spec)[0])
+        self._ended += 1
+        if event.failed:
+            self._console.print(f"[red]{event.spec.name} failed: {event.failed}[/]", highlight=False)
+        elif not self._console.is_terminal and (LINES * self._ended) % self._total < LINES:
+            self._console.print(f"{self._ended} of {self._total}: {event.spec.name}", highlight=False)

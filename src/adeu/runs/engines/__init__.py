@@ -1,0 +1,1 @@
+"""Where runs are worked on: `local`, in processes of this machine."""

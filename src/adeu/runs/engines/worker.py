@@ -1,0 +1,56 @@
+"""A worker process: takes runs on its standard input, one at a time, and tells how they go on its standard output.
+
+It ends with the process that started it: when the input closes, it stops at once, in the middle of a run too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pickle
+import queue
+import signal
+import sys
+import threading
+import traceback
+from typing import Any, BinaryIO
+
+from adeu.runs.folder import Folder
+from adeu.runs.work import Progress, work
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one decides
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what anybody prints is no message
+    tasks: queue.Queue[Any] = queue.Queue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
+
+    def tell(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message) + "\n")
+
+    while True:
+        folder, trainer = tasks.get()
+        try:
+            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)))
+        except Exception as error:
+            tell({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+        else:
+            tell({"finished": True})
+
+
+def _message(progress: Progress) -> dict[str, Any]:
+    return progress._asdict() | {"row": dict(progress.row)}
+
+
+def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
+    try:
+        while True:
+            tasks.put(pickle.load(source))
+    except EOFError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` when it is complete.
+
+Files appear whole or not at all, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
+its own moment, so it is the one file that a run goes on from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pathlib
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.runs.trainer import Arrays, Row
+
+CHECKPOINT = "checkpoint/state.npz"
+METRICS = "metrics.csv"
+DONE = "done.json"
+SPEC = "spec.json"
+
+
+class Store(Protocol):
+    """Where the files of one run are kept."""
+
+    def read(self, name: str) -> bytes | None: ...
+
+    def write(self, name: str, content: bytes) -> None: ...
+
+    def remove(self, name: str) -> None: ...
+
+
+class Folder:
+    """A store on this machine's disk."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        write(self.path / name, content)
+
+    def remove(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
+
+
+def write(path: pathlib.Path, content: bytes) -> None:
+    """Writes aside, then renames: the file is whole, or it is what it was."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, 0o644)
+        os.replace(aside, path)
+    except BaseException:
+        pathlib.Path(aside).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: pathlib.Path, value: Any) -> None:
+    write(path, to_json(value))
+
+
+def to_json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def read_json(path: pathlib.Path) -> Any:
+    """What the file holds, None if there is none; a file that is no JSON is refused by name."""
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError, IsADirectoryError) as error:
+        raise ValueError(f"{path} is corrupt ({error}); delete its folder to run that seed again") from None
+
+
+def to_csv(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
+    """Columns as text; numbers are written so that reading them gives the same bits."""
+    lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    lines = [",".join(columns)]
+    lines += [",".join(map(_number, row)) for row in zip(*lists, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+class Metrics:
+    """The rows of metrics.csv, as text that grows."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+
+    def add(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            lines = to_csv({name: [value] for name, value in row.items()})
+            header, _, line = lines.partition("\n")
+            if not self.text:
+                self.text = header + "\n"
+            assert self.text.startswith(header + "\n"), "every row has the same columns"
+            self.text += line
+
+
+def save_checkpoint(store: Store, arrays: Arrays, metrics: str) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays, **{METRICS: np.frombuffer(metrics.encode(), np.uint8)})  # type: ignore[arg-type]
+    store.write(CHECKPOINT, buffer.getvalue())
+
+
+def load_checkpoint(store: Store) -> tuple[Arrays, str] | None:
+    content = store.read(CHECKPOINT)
+    if content is None:
+        return None
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return arrays, arrays.pop(METRICS).tobytes().decode()
+    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{CHECKPOINT} is corrupt ({error}); delete it to begin this run again") from None
+
+
+def done(metrics: str, steps: int) -> bytes:
+    digest = hashlib.sha256(metrics.encode()).hexdigest()
+    return to_json({"rows": metrics.count("\n") - 1, "steps": steps, "sha256": digest})

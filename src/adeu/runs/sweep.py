@@ -1,0 +1,98 @@
+"""Many runs, each in its folder: what is complete stays, what is not goes on, what is foreign is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import json
+import pathlib
+import platform
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adeu.runs.engines import local
+from adeu.runs.engines.local import Event
+from adeu.runs.folder import DONE, METRICS, SPEC, read_json, write_json
+from adeu.runs.lock import locked
+from adeu.runs.spec import Spec, differences, fingerprint
+
+PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
+
+
+def sweep(
+    specs: Sequence[Spec], out: pathlib.Path, jobs: int | None = None, watch: Callable[[Event], None] = lambda _: None
+) -> dict[Spec, str]:
+    """Runs what is not yet complete, and returns the runs that failed, with the reason.
+
+    Args:
+        specs: the runs.
+        out: the folder of all runs; a folder in it that holds another spec is refused, and nothing is run.
+        jobs: how many at once; None: one per core.
+        watch: is told what happens.
+    """
+    for spec in {spec.case: spec for spec in specs}.values():
+        spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
+    failed = {}
+    with contextlib.ExitStack() as stack:
+        folders = sorted({out / spec.experiment for spec in specs})
+        locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
+        left = [spec for spec in specs if not is_complete(spec, out)]
+        for spec in specs:
+            if spec not in left:
+                watch(Event(spec, finished=True))
+        for spec in left:
+            write_json(out / spec.name / SPEC, spec.plain() | _provenance())
+        events = stack.enter_context(contextlib.closing(local.run(left, out, jobs or local.cores(), locks)))
+        for event in events:
+            if event.failed:
+                failed[event.spec] = event.failed
+            watch(event)
+    return failed
+
+
+def is_complete(spec: Spec, out: pathlib.Path) -> bool:
+    """Whether the folder holds the whole run. A folder that holds another one, or a broken one, is refused."""
+    folder = out / spec.name
+    found = read_json(folder / SPEC)
+    if found is None:
+        return False
+    mine = json.loads(json.dumps(spec.plain()))
+    try:
+        theirs = {name: found[name] for name in mine}
+    except (TypeError, KeyError):
+        raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
+    if fingerprint(theirs) != fingerprint(mine):
+        how = "; ".join(list(differences(theirs, mine))[:3])
+        raise ValueError(f"{folder} holds another run: {how}. Choose another --out, or delete that folder")
+    done = read_json(folder / DONE)
+    if done is not None:
+        check_metrics(folder, done)
+    return done is not None
+
+
+def check_metrics(folder: pathlib.Path, done: Any) -> None:
+    """Refuses metrics that are not those that were written at the end."""
+    try:
+        digest = hashlib.sha256((folder / METRICS).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        digest = ""
+    if not isinstance(done, dict) or done.get("sha256") != digest:
+        raise ValueError(f"{folder / METRICS} is not what the run wrote; delete {folder} to run that seed again")
+
+
+@functools.cache
+def _provenance() -> dict[str, Any]:
+    """Which code a run is made with."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    command = ["git", "-C", str(pathlib.Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = None
+    return {"versions": versions, "commit": commit}

@@ -1,0 +1,72 @@
+"""Tabular Q-learning as a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from adeu.runs.trainer import Arrays, Piece, Row
+from adeu.tabular.job import Job
+from adeu.tabular.training import Training
+
+
+@dataclasses.dataclass
+class TabularTrainer:
+    """Trains a job, an evaluation at a time, and traces single episodes.
+
+    Args:
+        job: what to train.
+        goal: a greedy episode that returns so much has solved the task.
+        traced: the episodes to trace, counted from 1.
+    """
+
+    job: Job
+    goal: float
+    traced: tuple[int, ...] = ()
+    unit = "episodes"
+
+    @functools.cached_property
+    def _training(self) -> Training:
+        return Training(self.job)
+
+    @property
+    def total(self) -> int:
+        return self.job.settings.episodes
+
+    @property
+    def done(self) -> int:
+        return self._training.episode
+
+    @property
+    def steps(self) -> int:
+        return self._training.steps
+
+    def advance(self) -> Piece:
+        first, every = self.done, self.job.settings.evaluate_every
+        last = min(first - first % every + every, self.total)
+        traces = {}
+        for episode in sorted(set(self.traced)):
+            if first < episode <= last:
+                self._training.advance(episode - 1 - self.done)
+                traces[f"episode-{episode}"] = self._training.trace()._asdict()
+        self._training.advance(last - self.done)
+        return Piece([self._row(first)] if last % every == 0 else [], traces)
+
+    def _row(self, first: int) -> Row:
+        result = self._training.result()
+        violations = result.violations[first : self.done]
+        return {
+            "step": self.steps,
+            "episode": self.done,
+            "return": float(result.returns[-1]),
+            "solved": int(result.returns[-1] >= self.goal),
+            "violations": float(np.mean(violations)),
+        }
+
+    def arrays(self) -> Arrays:
+        return self._training.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._training.restore(arrays)

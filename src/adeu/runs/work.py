@@ -1,0 +1,60 @@
+"""One run from where it stands to its end: what a worker does, on this machine or on another.
+
+go on from the checkpoint, if there is one
+until all is done:
+    train a piece, add its rows
+    now and then: save a checkpoint
+metrics.csv, then done.json
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Metrics, Store, done, load_checkpoint, save_checkpoint, to_csv
+from adeu.runs.trainer import Row, Trainer
+
+CHECKPOINT_SECONDS = 5.0
+TELL_SECONDS = 0.2
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    done: int
+    total: int
+    steps: int
+    row: Row
+    """The last row of metrics.csv; empty before the first."""
+
+
+def work(
+    store: Store, trainer: Trainer, tell: Callable[[Progress], None], checkpoint_seconds: float = CHECKPOINT_SECONDS
+) -> None:
+    metrics, row = Metrics(), dict[str, float]()
+    if saved := load_checkpoint(store):
+        arrays, text = saved
+        trainer.restore(arrays)
+        metrics = Metrics(text)
+    tell(Progress(trainer.done, trainer.total, trainer.steps, row))
+    told = kept = time.monotonic()
+    while trainer.done < trainer.total:
+        piece = trainer.advance()
+        metrics.add(piece.rows)
+        row = dict(piece.rows[-1]) if piece.rows else row
+        for name, columns in piece.traces.items():
+            store.write(f"traces/{name}.csv", to_csv(columns).encode())
+        now = time.monotonic()
+        if now - kept >= checkpoint_seconds:
+            save_checkpoint(store, trainer.arrays(), metrics.text)
+            store.write(METRICS, metrics.text.encode())
+            kept = time.monotonic()
+        if now - told >= TELL_SECONDS:
+            tell(Progress(trainer.done, trainer.total, trainer.steps, row))
+            told = now
+    store.write(METRICS, metrics.text.encode())
+    store.write(DONE, done(metrics.text, trainer.steps))
+    store.remove(CHECKPOINT)
+    tell(Progress(trainer.done, trainer.total, trainer.steps, row))

@@ -1,0 +1,71 @@
+"""What happened in an episode, step by step: `note(trace, step, center)` writes a step down, or does nothing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.tabular.operation import operation
+
+Floats = NDArray[np.float64]
+
+
+class Trace(NamedTuple):
+    """An episode: in each array, one entry per step."""
+
+    state: NDArray[np.int64]
+    best: NDArray[np.int64]
+    """The action that pi(s) prefers, the first of several; the mentor's where it speaks."""
+    action: NDArray[np.int64]
+    explored: NDArray[np.bool_]
+    uncertainty: Floats
+    """f(s)."""
+    spread: Floats
+    """g(f(s)); 0 where the mentor speaks."""
+    reward: Floats
+    """The environment's, without the intrinsic one."""
+    cost: Floats
+
+
+class Step(NamedTuple):
+    state: int
+    action: int
+    explored: bool
+    uncertainty: float
+    spread: float
+    reward: float
+    cost: float
+
+
+class NoTrace(NamedTuple):
+    """For compiled training: what does nothing costs nothing."""
+
+
+class Rows(NamedTuple):
+    """For the loop in Python."""
+
+    best: list[int]
+    steps: list[Step]
+
+    def trace(self) -> Trace:
+        columns: dict[str, Any] = dict(zip(Step._fields, map(np.array, zip(*self.steps, strict=True)), strict=True))
+        columns["state"] = columns["state"].astype(np.int64)
+        return Trace(best=np.array(self.best), **columns)
+
+
+@operation
+def note(trace: Any, step: Step, center: Floats) -> None:
+    raise TypeError(f"{trace} has no rule for note(trace, step, center)")
+
+
+@note.register
+def _(trace: NoTrace, step: Step, center: Floats) -> None:
+    pass
+
+
+@note.register
+def _(trace: Rows, step: Step, center: Floats) -> None:
+    trace.best.append(int(center.argmax()))
+    trace.steps.append(step)

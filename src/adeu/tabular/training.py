@@ -1,0 +1,166 @@
+"""A job under way: advanced in pieces, saved, gone on with, looked into."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.core import check
+from adeu.tabular.cache import compiled
+from adeu.tabular.job import Job, Result
+from adeu.tabular.kernels import Record, Settings, train
+from adeu.tabular.stream import Stream, streams
+from adeu.tabular.trace import NoTrace, Rows, Trace
+
+PIECE = 2**22
+"""Steps that `run` trains at once, at most: well below a second, and between two pieces Ctrl-C is heard."""
+
+
+class Work(NamedTuple):
+    """What `train` works on."""
+
+    model: Any
+    learner: Any
+    f: Any
+    g: Any
+    D: Any
+    guard: Any
+    settings: Settings
+    record: Record
+    rng: Stream
+    evaluation_rng: Stream
+
+
+WRITTEN = ("learner", "f", "g", "D", "record", "rng", "evaluation_rng")
+"""What holds all that one episode leaves to the next."""
+
+
+class Training:
+    """A job under way. The result is the same, bit for bit, in however many pieces and processes it comes about.
+
+    Args:
+        job: what `make_job` made; it stays as it is.
+
+    Examples:
+        >>> import adeu
+        >>> from adeu import tabular
+        >>> model = tabular.from_arrays([[0, 1], [0, 1]], [[0, 0], [0, 1]], [[False, False], [False, True]])
+        >>> explorer = adeu.Explorer(adeu.Counts(2), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
+        >>> job = tabular.make_job(model, explorer, episodes=30, max_steps=9, seed=0)
+        >>> training = tabular.Training(job)
+        >>> training.advance(10)
+        >>> later = tabular.Training(job)
+        >>> later.restore(training.arrays())
+        >>> later.episode, later.steps == training.steps
+        (10, True)
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.episode = 0
+        """Episodes done so far."""
+        self.work = prepare(job)
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+        return int(self.work.record.steps[: self.episode].sum())
+
+    @property
+    def left(self) -> int:
+        """Episodes to come."""
+        return self.job.settings.episodes - self.episode
+
+    def advance(self, episodes: int) -> None:
+        """Trains so many more episodes, or all that are left."""
+        last = self.episode + min(check.as_whole(self, "episodes", episodes, at_least=0), self.left)
+        self._kernel(*self.work, self.episode, last, NoTrace())
+        self.episode = last
+
+    def trace(self) -> Trace:
+        """Trains one more episode, as `advance(1)` would, in Python, and returns what happened in it."""
+        if self.left == 0:
+            raise ValueError(f"Training: all {self.episode} episodes are over")
+        rows = Rows([], [])
+        with np.errstate(all="ignore"):  # as in compiled code
+            train(*self.work, self.episode, self.episode + 1, rows)
+        self.episode += 1
+        return rows.trace()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """A copy of all that changes, by name: what `restore` takes, and `np.savez`."""
+        return {"episode": np.array(self.episode), **{name: array.copy() for name, array in self._arrays()}}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from where another training of the same job was when it gave these arrays."""
+        given = {name: np.asarray(arrays[name]) for name in arrays}
+        own = {"episode": np.array(self.episode), **dict(self._arrays())}
+        if own.keys() != given.keys():
+            name = min(own.keys() ^ given.keys())
+            raise ValueError(f"Training: {name} is {'missing' if name in own else 'not of this job'}")
+        for name, array in own.items():
+            takes, got = (f"{each.dtype} of shape {each.shape}" for each in (array, given[name]))
+            if takes != got:
+                check.refuse(self, name, takes, got)
+        episode = int(given["episode"])
+        if not 0 <= episode <= self.job.settings.episodes:
+            check.refuse(self, "episode", f"0 .. {self.job.settings.episodes}", episode)
+        for name, array in self._arrays():
+            array[...] = given[name]
+        self.episode = episode
+
+    def result(self) -> Result:
+        """What was learned so far, and how it went."""
+        learner, record = self.work.learner, self.work.record
+        q = learner.q.mean(axis=1)
+        if hasattr(self.job.model.mask, "table"):
+            q[~self.job.model.mask.table] = -np.inf
+        every = self.job.settings.evaluate_every
+        evaluations = self.episode // every
+        return Result(
+            q,
+            record.visits.copy(),
+            record.steps[: self.episode].copy(),
+            record.violations[: self.episode].copy(),
+            every * np.arange(1, evaluations + 1),
+            record.returns[:evaluations].copy(),
+        )
+
+    @functools.cached_property
+    def _kernel(self) -> Any:
+        return compiled(train, *self.work, NoTrace())
+
+    def _arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        for name in WRITTEN:
+            yield from _named(name, getattr(self.work, name))
+
+
+def prepare(job: Job) -> Work:
+    """All that the job's first episode finds: fresh copies of what it writes to."""
+    episodes, every = job.settings.episodes, job.settings.evaluate_every
+    steps, violations = np.zeros((2, episodes), np.int64)
+    record = Record(job.visits.copy(), steps, violations, np.zeros(episodes // every))
+    parts = copy.deepcopy((job.learner, job.f, job.g, job.D, job.guard))
+    return Work(job.model, *parts, job.settings, record, *streams(job.seed, 2))
+
+
+def run(job: Job) -> Result:
+    """The same job gives the same result, in whichever process."""
+    training = Training(job)
+    while training.left:
+        training.advance(max(1, PIECE // job.settings.max_steps))
+    return training.result()
+
+
+def _named(name: str, value: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays that a value is made of."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, tuple):
+        for field, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
+            yield from _named(f"{name}.{field}", item)

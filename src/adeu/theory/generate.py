@@ -1,0 +1,123 @@
+"""Random games in which Theorem 1 should hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adeu.core import check
+from adeu.envs.mdp import Mdp
+from adeu.theory.game import END, Floats, Ints
+
+Rng = np.random.Generator
+
+
+def random_game(
+    states: int,
+    actions: int,
+    seed: int,
+    *,
+    side: int = 0,
+    hole: float = 0.5,
+    scale: float = 1.0,
+    goal: float = 0.0,
+    cost: float = 10.0,
+    lure: float = 0.0,
+) -> Mdp:
+    """Draws an Increasing-Reward Single-Agent Game.
+
+        r(s_i, b_i) = scale * (sum of i + 1 numbers from [0.5, 1.5]),  and the last one + goal
+
+    The best actions b_i differ from state to state; they lead along a path whose last one ends the game. Any other
+    action falls into a hole, which ends the game, or stays, goes back to any earlier state, or leaves the path. Off
+    the path, the best action returns to it, no further on than where it was left, or ends the game. States are
+    numbered at random.
+
+    Args:
+        states: how many, >= 1.
+        actions: how many in each state, >= 1.
+        seed: draws the game.
+        side: how many of the states lie off the path.
+        hole: the probability that a wrong action falls into a hole.
+        scale: of the rewards.
+        goal: what the path's last action pays on top.
+        cost: a wrong action pays between -cost and -cost/2 ...
+        lure: ... or, with this probability, more than 0: anything that clause 1 allows.
+
+    Examples:
+        >>> from adeu.theory import increasing_reward, random_game
+        >>> game = random_game(states=5, actions=3, seed=0, side=1)
+        >>> increasing_reward(game).order
+        (2, 1, 0, 4)
+        >>> game.reward.max(axis=1).round(2).tolist()
+        [1.83, 1.31, 0.77, 2.22, 3.14]
+
+    Paper: Definition 2.1.
+    """
+    me = "random_game"
+    states, actions = check.as_whole(me, "states", states), check.as_whole(me, "actions", actions)
+    rng = np.random.default_rng(check.as_whole(me, "seed", seed, at_least=0))
+    side = check.as_whole(me, "side", side, at_least=0)
+    if side >= states:
+        check.refuse(me, "side", f"a whole number < states = {states}", side)
+    hole = check.as_number(me, "hole", hole, at_least=0, at_most=1)
+    lure = check.as_number(me, "lure", lure, at_least=0, at_most=1)
+    scale, goal = check.as_number(me, "scale", scale, above=0), check.as_number(me, "goal", goal, at_least=0)
+    cost = check.as_number(me, "cost", cost, at_least=0)
+
+    # First numbered along the path, then off it.
+    length = states - side
+    left_at = rng.integers(length, size=side)  # where a side state is entered from, at the earliest
+    most = np.cumsum(rng.uniform(0.5, 1.5, length))
+    most = scale * np.concatenate([most, most[left_at] * rng.uniform(0.25, 0.75, side)])
+    most[length - 1] += goal
+    best = rng.integers(actions, size=states)
+    next_state = _wrong(rng, most, left_at, actions, hole)
+    next_state[np.arange(states), best] = _right(rng, most, left_at)
+
+    limit = np.full(states, np.inf)  # clause 1: all but the best action pay less than where one came from
+    ahead = next_state[np.arange(states), best]
+    np.minimum.at(limit, ahead[ahead != END], most[ahead != END])
+    wrong = np.where(
+        rng.random((states, actions)) < lure,
+        np.minimum(limit, most)[:, None] * rng.uniform(0.0, 0.95, (states, actions)),
+        -cost * rng.uniform(0.5, 1.0, (states, actions)),
+    )
+    reward = np.where(np.arange(actions) == best[:, None], most[:, None], wrong)
+    return _shuffled(rng, next_state, reward)
+
+
+def _wrong(rng: Rng, most: Floats, left_at: Ints, actions: int, hole: float) -> Ints:
+    """Where each action leads if it is not the best one: END, or a state that pays less, or nowhere."""
+    states, length = len(most), len(most) - len(left_at)
+    to = np.full((states, actions), END)
+    for s, a in np.argwhere(rng.random((states, actions)) >= hole):
+        earlier = np.flatnonzero(most[:length] < most[s])
+        beside = length + np.flatnonzero(left_at <= s) if s < length else earlier[:0]
+        choices = [np.array([s]), *(some for some in (earlier, beside) if len(some))]
+        to[s, a] = rng.choice(choices[rng.integers(len(choices))])
+    return to
+
+
+def _right(rng: Rng, most: Floats, left_at: Ints) -> Ints:
+    """Where the best action leads: on along the path; from a side state back to it, or to the game's end."""
+    length = len(most) - len(left_at)
+    to = np.append(np.arange(1, length), END)
+    back = [
+        END if rng.random() < 0.5 else rng.choice(_returns(most, u, int(at))) for u, at in enumerate(left_at, length)
+    ]
+    return np.concatenate([to, np.array(back, np.int64)])
+
+
+def _returns(most: Floats, u: int, at: int) -> Ints:
+    """The path's states up to the one that u is entered from which pay more than u."""
+    return np.flatnonzero(most[: at + 1] > most[u])
+
+
+def _shuffled(rng: Rng, next_state: Ints, reward: Floats) -> Mdp:
+    """The game with its states renumbered."""
+    number = rng.permutation(len(reward))
+    old = np.argsort(number)
+    terminal = (next_state == END)[old]
+    where = np.where(terminal, np.arange(len(reward))[:, None], number[next_state[old]])
+    start = int(number[0])
+    return Mdp(where.astype(np.int32), reward[old], terminal, np.zeros(reward.shape), start, np.arange(len(reward)))

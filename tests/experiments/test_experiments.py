@@ -1,0 +1,170 @@
+"""Experiments: their cases train, and their figures are what they say."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.envs import Lake, lake_mdp
+from adeu.experiments import NAMES, find, frozen_lake_sensitivity, lake, safe_frozen_lake, theorem_1
+from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
+from adeu.runs.load import read_metrics
+from adeu.runs.statistics import band, estimate
+
+CURVES = {
+    "return": np.array([[0.0, 10, 20], [2, 4, 30]]),
+    "solved": np.array([[0.0, 1, 1], [0, 0, 1]]),
+    "episode": np.array([[100.0, 200, 300]] * 2),
+    "violations": np.array([[1.0, 0, 0], [0, 0, 0]]),
+}
+
+
+class TestMetrics:
+    def test_by_hand(self):
+        assert MEAN.of(CURVES) == 11
+        assert MAX.of(CURVES) == 25
+        assert FIRST_SOLVED.of(CURVES) == 250
+        assert SOLVED.of(CURVES) == 1
+        assert VIOLATIONS.of(CURVES) == pytest.approx(1 / 6)
+
+    def test_never_solved_is_no_number(self):
+        curves = CURVES | {"solved": np.array([[0.0, 0, 0], [0, 0, 1]])}
+        assert FIRST_SOLVED.of(curves) is None
+        assert SOLVED.of(curves) == 0.5
+
+    def test_intervals_cover_as_often_as_they_say(self):
+        """The 95% interval of a mean over 40 seeds holds the truth in 90 to 98.5% of 500 trials."""
+        rng = np.random.default_rng(1)
+        held = 0
+        for _ in range(500):
+            value, low, high = estimate(MEAN.of, {"return": rng.normal(5.0, 2.0, (40, 1))})
+            held += low <= 5.0 <= high
+            assert low < value < high
+        assert 0.90 < held / 500 < 0.985
+
+    def test_one_seed_has_no_interval(self):
+        assert estimate(MEAN.of, {"return": np.ones((1, 3))}) == (1.0, None, None)
+
+    def test_bands_hold_the_mean(self):
+        curve = np.random.default_rng(0).normal(size=(10, 7))
+        low, high = band(curve)
+        assert ((low < curve.mean(axis=0)) & (curve.mean(axis=0) < high)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_experiment_is_whole(name):
+    experiment = find(name)
+    assert experiment.name == name
+    assert set(experiment.paper) <= set(experiment.cases)
+    metrics = {metric.name for metric in experiment.metrics}
+    assert all(set(figures) <= metrics for figures in experiment.paper.values())
+    for setting in experiment.cases.values():
+        trainer = setting.trainer(0)
+        assert trainer.total == setting.episodes
+
+
+def test_the_names_that_programs_rely_on():
+    assert list(find("frozen-lake").cases) == ["eps-greedy", "adeu", "im", "ucb"]
+    names = ["eps-greedy", "im", "ucb", "adeu-eq1", "adeu-eq6", "adeu-eq7"]
+    assert list(find("safe-frozen-lake").cases) == names
+    assert {metric.name for metric in find("safe-frozen-lake").metrics} >= {"mean", "max", "violations"}
+
+
+def small(setting, size=30, episodes=1000, **changes):
+    there = dataclasses.replace(setting.lake, size=size)
+    return dataclasses.replace(setting, lake=there, episodes=episodes, traced=(), **changes)
+
+
+def rows(setting, seed=0):
+    trainer, found = setting.trainer(seed), []
+    while trainer.done < trainer.total:
+        found += trainer.advance().rows
+    return {name: np.array([row[name] for row in found]) for name in found[0]}
+
+
+class TestLakes:
+    def test_the_shared_settings(self):
+        assert lake.adeu_counts().f == adeu.Counts(beta=0.9)
+        assert lake.adeu_counts().g == adeu.ShiftedSigmoid(2.0)
+        assert lake.epsilon_greedy().f == adeu.Constant(0.01)
+        assert lake.ucb().learners == adeu.tabular.Learners(5, 0.5, 1.0, 10.0)
+        setting = lake.adeu_counts()
+        assert (setting.lake.size, setting.episodes, setting.gamma, setting.alpha, setting.q) == (
+            1500,
+            30_000,
+            0.99,
+            1,
+            0,
+        )
+
+    def test_the_mentor_teaches_the_cells_beside_unsafe_ones(self):
+        setting = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq1"])
+        job, mdp = setting.trainer(0).job, lake_mdp(setting.lake)
+        enters = mdp.cost > 0
+        assert enters.any()
+        np.testing.assert_array_equal(job.learner.q[:, 0][enters], -50)
+        np.testing.assert_array_equal(job.learner.q[:, 0][~enters], 0)
+        np.testing.assert_array_equal(job.visits, np.where(enters.any(axis=1), 100, 0))
+        other = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq7"]).trainer(0).job
+        assert (other.visits == 0).all()
+
+    def test_safe_agents_violate_less(self):
+        found = {name: rows(small(case)) for name, case in safe_frozen_lake.EXPERIMENT.cases.items()}
+        assert found["eps-greedy"]["violations"].mean() > 0.01
+        for name in ("adeu-eq1", "adeu-eq7"):
+            assert found[name]["violations"].mean() < found["eps-greedy"]["violations"].mean() / 5
+            assert found[name]["solved"].any()
+        assert not found["adeu-eq6"]["solved"].any()
+
+    def test_sensitivity_changes_one_thing_at_a_time(self):
+        cases = frozen_lake_sensitivity.CASES
+        assert cases["adeu beta=0.5"].f.beta == 0.5
+        assert cases["ucb mask=1.0"].learners.mask_probability == 1.0
+        assert cases["greedy Q0=-20"].q == -20
+        assert cases["adeu back_cost=0"].lake == Lake(back_cost=0.0)
+        assert len({repr(case) for case in cases.values()}) == len(cases)
+
+    def test_traces_are_written_for_the_episodes_asked_for(self):
+        trainer = dataclasses.replace(small(lake.adeu_counts()), traced=(50, 250)).trainer(0)
+        traces = {}
+        while trainer.done < trainer.total:
+            traces |= trainer.advance().traces
+        assert set(traces) == {"episode-50", "episode-250"}
+        again = rows(small(lake.adeu_counts()))
+        whole = rows(dataclasses.replace(small(lake.adeu_counts()), traced=(50, 250)))
+        assert all((again[name] == whole[name]).all() for name in again)
+
+
+class TestTheorem1:
+    def test_going_on_from_a_checkpoint_changes_nothing(self):
+        setting = dataclasses.replace(theorem_1.METHODS["adeu"], episodes=40, states=6)
+        whole, first, second = setting.trainer(3), setting.trainer(3), setting.trainer(3)
+        pieces = [whole.advance() for _ in range(40)]
+        for _ in range(15):
+            first.advance()
+        second.restore(first.arrays())
+        rest = [second.advance() for _ in range(25)]
+        assert [piece.rows for piece in rest] == [piece.rows for piece in pieces[15:]]
+        for name, column in pieces[-1].traces["claim"].items():
+            np.testing.assert_array_equal(column, rest[-1].traces["claim"][name])
+
+    def test_adeu_explores_less_where_it_found_the_best_action_and_epsilon_does_not(self):
+        reduced = {}
+        for name in ("adeu", "eps-greedy-0.1"):
+            trainer = dataclasses.replace(theorem_1.METHODS[name], states=8, episodes=150).trainer(0)
+            pieces = [trainer.advance() for _ in range(150)]
+            reduced[name] = pieces[-1].traces["claim"]["reduced"].mean()
+        assert reduced == {"adeu": 1.0, "eps-greedy-0.1": 0.0}
+
+    def test_pictures_and_figures(self, tmp_path):
+        cases = {name: dataclasses.replace(case, states=5, episodes=30) for name, case in theorem_1.METHODS.items()}
+        experiment = dataclasses.replace(theorem_1.EXPERIMENT, cases=cases)
+        assert adeu.runs.sweep(experiment.specs([0, 1]), tmp_path, 1) == {}
+        table, pictures = experiment.write([0, 1], tmp_path)
+        values = {(row["case"], row["metric"]): row["value"] for row in table}
+        assert values["eps-greedy-0.1", "reduced"] == 0
+        assert values["ucb", "reduced"] is None
+        assert [path.suffix for path in pictures] == [".png", ".svg"]
+        claim = read_metrics(tmp_path / "theorem-1" / "adeu" / "seed-0" / "traces" / "claim.csv")
+        assert len(claim["found"]) == 5

@@ -1,0 +1,150 @@
+"""Sweeps on this machine: complete runs stay, stopped ones go on, the number of workers changes nothing."""
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.envs import Lake
+from adeu.experiments.lake import adeu_counts, epsilon_greedy
+from adeu.runs.folder import Folder
+from adeu.runs.spec import Spec
+from adeu.runs.sweep import sweep
+from adeu.runs.work import work
+
+SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600, traced=(150,))
+COIN = dataclasses.replace(epsilon_greedy(), lake=Lake(size=12), episodes=600)
+
+
+def specs(seeds=(0, 1)):
+    cases = {"adeu": SETTING, "coin": COIN}
+    return [Spec("lake", case, seed, setting) for seed in seeds for case, setting in cases.items()]
+
+
+def contents(out):
+    """Every file that should not depend on how the work was done."""
+    return {
+        str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.csv")) + sorted(out.rglob("done.json"))
+    }
+
+
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory):
+    out = tmp_path_factory.mktemp("one")
+    assert sweep(specs(), out, jobs=1) == {}
+    return out
+
+
+def test_the_folder_holds_what_it_should(one_worker):
+    run = one_worker / "lake" / "adeu" / "seed-0"
+    assert sorted(str(p.relative_to(run)) for p in run.rglob("*.*") if p.is_file()) == [
+        "done.json",
+        "metrics.csv",
+        "spec.json",
+        "traces/episode-150.csv",
+    ]
+    spec = json.loads((run / "spec.json").read_text())
+    assert (spec["experiment"], spec["case"], spec["seed"]) == ("lake", "adeu", 0)
+    assert spec["setting"]["episodes"] == 600
+    assert "numba" in spec["versions"]
+    assert len(spec["commit"] or "") in (0, 40)
+
+
+def test_metrics_are_those_of_the_training(one_worker):
+    metrics = adeu.runs.load(one_worker)
+    mine = (metrics["case"] == "adeu") & (metrics["seed"] == 1)
+    result = adeu.tabular.run(SETTING.trainer(1).job)
+    assert metrics["episode"][mine].tolist() == [100, 200, 300, 400, 500, 600]
+    np.testing.assert_array_equal(metrics["return"][mine], result.returns)
+    np.testing.assert_array_equal(metrics["step"][mine], result.steps.reshape(6, 100).sum(axis=1).cumsum())
+    assert metrics["solved"][mine].tolist() == (result.returns >= 1e5).tolist()
+
+
+def test_the_number_of_workers_changes_no_byte(one_worker, tmp_path):
+    assert sweep(specs(), tmp_path, jobs=3) == {}
+    assert contents(tmp_path) == contents(one_worker)
+
+
+def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):
+    class StoppedError(Exception):
+        pass
+
+    class Stopping:
+        """A trainer that dies on its way."""
+
+        def __init__(self, trainer, pieces):
+            self.trainer, self.pieces = trainer, pieces
+
+        def __getattr__(self, name):
+            return getattr(self.trainer, name)
+
+        def advance(self):
+            if self.pieces == 0:
+                raise StoppedError
+            self.pieces -= 1
+            return self.trainer.advance()
+
+    (spec, *_) = specs()
+    store = Folder(tmp_path)
+    for _ in range(2):
+        with pytest.raises(StoppedError):
+            work(store, Stopping(SETTING.trainer(0), 2), lambda _: None, checkpoint_seconds=0)
+    last = Stopping(SETTING.trainer(0), 2)
+    work(store, last, lambda _: None)
+    assert last.pieces == 0
+    assert (tmp_path / "metrics.csv").read_bytes() == (one_worker / spec.name / "metrics.csv").read_bytes()
+    assert not (tmp_path / "checkpoint" / "state.npz").exists()
+
+
+def test_what_is_complete_is_not_run_again(one_worker):
+    before = {path: path.stat().st_mtime_ns for path in one_worker.rglob("*.*")}
+    events = []
+    assert sweep(specs(), one_worker, watch=events.append) == {}
+    assert all(event.finished and not event.progress for event in events)
+    assert {path: path.stat().st_mtime_ns for path in one_worker.rglob("*.*")} == before
+
+
+def test_another_spec_in_the_folder_is_refused(one_worker):
+    other = Spec("lake", "adeu", 0, dataclasses.replace(SETTING, gamma=0.5))
+    with pytest.raises(ValueError, match=r"seed-0 holds another run: setting.gamma is 0.99 there and 0.5 here"):
+        sweep([other], one_worker)
+
+
+def test_bad_settings_are_refused_before_any_work(tmp_path):
+    bad = Spec("lake", "bad", 0, dataclasses.replace(SETTING, alpha=2.0))
+    with pytest.raises(ValueError, match="alpha takes"):
+        sweep([*specs(), bad], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@dataclasses.dataclass(frozen=True)
+class Failing:
+    """A setting whose training raises an error, in the worker."""
+
+    goal: str = "no number"
+
+    def trainer(self, seed):
+        return dataclasses.replace(SETTING.trainer(seed), goal=self.goal)
+
+
+def test_a_run_that_fails_takes_no_other_with_it(tmp_path):
+    failing = Spec("lake", "failing", 0, Failing())
+    failed = sweep([failing, *specs([0])], tmp_path, jobs=2)
+    assert list(failed) == [failing]
+    assert failed[failing].startswith("UFuncTypeError: ufunc 'greater_equal'")
+    assert (tmp_path / "lake" / "adeu" / "seed-0" / "done.json").exists()
+
+
+def test_a_worker_loads_no_jax():
+    script = "import sys, adeu.runs.engines.worker, adeu.runs.tabular; print('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_load_refuses_an_empty_folder(tmp_path):
+    with pytest.raises(ValueError, match="out takes a folder with complete runs"):
+        adeu.runs.load(pathlib.Path(tmp_path))

@@ -1,0 +1,129 @@
+"""The command line, as a user calls it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from adeu.cli import read_seeds
+
+COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
+SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
+
+
+def adeu(*arguments, **options):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+def test_list_names_every_experiment_and_part():
+    listed = adeu("list").stdout
+    for name in (
+        "frozen-lake",
+        "safe-frozen-lake",
+        "switching",
+        "frozen-lake-sensitivity",
+        "theorem-1",
+        "Counts",
+        "Rnd",
+    ):
+        assert f"\n{name} " in listed
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs")
+    return out, adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, *SMALL)
+
+
+def test_run_ends_with_a_table_and_its_files(lake):
+    out, done = lake
+    assert done.returncode == 0, done.stderr
+    for text in ("eps-greedy", "ucb", "first solved", "curves.png", "summary.json", "not the paper's settings"):
+        assert text in done.stdout
+    assert "paper 88,854" not in done.stdout
+    for name in ("curves.png", "curves.svg", "curves.csv", "summary.json", "adeu/seed-1/metrics.csv"):
+        assert (out / "frozen-lake" / name).stat().st_size > 100
+
+
+def test_summary_holds_a_row_for_every_figure(lake):
+    out, _ = lake
+    rows = json.loads((out / "frozen-lake" / "summary.json").read_text())
+    assert {row["case"] for row in rows} == {"eps-greedy", "adeu", "im", "ucb"}
+    assert {row["metric"] for row in rows} == {"mean", "max", "first_solved", "solved"}
+    for row in rows:
+        assert list(row) == ["case", "metric", "value", "low", "high", "seeds", "paper"]
+        assert row["seeds"] == 2
+        assert row["low"] is None or row["low"] <= row["value"] <= row["high"]
+
+
+def test_json_is_the_summary_and_nothing_else(lake):
+    out, _ = lake
+    again = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--json", *SMALL)
+    assert json.loads(again.stdout) == json.loads((out / "frozen-lake" / "summary.json").read_text())
+
+
+def test_quiet_is_quiet(lake):
+    out, _ = lake
+    again = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--quiet", *SMALL)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
+    done = adeu(
+        "run", "frozen-lake/adeu", "--seeds", "3", "--set", "f.beta=0.5", "--out", tmp_path / "x", "--dry-run"
+    )
+    (spec,) = json.loads(done.stdout)
+    assert (spec["case"], spec["seed"], spec["setting"]["f"]["beta"]) == ("adeu", 3, 0.5)
+    assert "1 runs" in done.stderr
+    assert "30,000 episodes" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["frozen-lke"], "unknown experiment 'frozen-lke'; did you mean 'frozen-lake'"),
+        (["frozen-lake/ade"], "no case 'ade'; did you mean 'adeu'"),
+        (["frozen-lake", "--seeds", "3:3"], "--seeds takes at least one seed"),
+        (["frozen-lake", "--seeds", "x"], "--seeds takes a range such as 0:5"),
+        (["frozen-lake", "--jobs", "0"], "--jobs takes a whole number >= 1, got 0"),
+        (["frozen-lake", "--set", "lake.size=2"], "size takes a whole number >= 3"),
+        (["frozen-lake", "--set", "episodes=0"], "episodes takes a whole number >= 1"),
+        (["frozen-lake", "--set", "gamma=1.5"], "gamma takes a finite number >= 0 and <= 1"),
+        (["frozen-lake", "--set", "alpha=0"], "alpha takes"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path):
+    done = adeu("run", *arguments, "--out", tmp_path / "x")
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_seeds():
+    assert read_seeds("0:3") == [0, 1, 2]
+    assert read_seeds("4") == [4]
+    assert read_seeds("0,7,2:4") == [0, 7, 2, 3]
+
+
+def test_ctrl_c_keeps_what_is_complete_and_the_same_command_goes_on(tmp_path):
+    small = ["--set", "lake.size=12", "--set", "episodes=3000", "--seeds", "0:60"]
+    command = [*COMMAND, "run", "frozen-lake/adeu", "--out", str(tmp_path), *small]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0)
+    while len(list(tmp_path.rglob("done.json"))) < 2:
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Stopped. What was complete stays" in errors
+    complete = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("done.json")}
+    assert 2 <= len(complete) < 60
+    assert adeu("run", "frozen-lake/adeu", "--out", tmp_path, *small).returncode == 0
+    assert len(list(tmp_path.rglob("done.json"))) == 60
+    assert all(path.stat().st_mtime_ns == when for path, when in complete.items())
