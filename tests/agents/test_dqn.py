@@ -48,7 +48,7 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
     data, mask = batch_of(rng), rng.random((8, 3)) < 0.5
     store = learner.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=jnp.asarray(mask), added=jnp.array(8))
     learner = learner._replace(target=target, replay=store)
-    batch, taken = replay.sample(store, jax.random.key(3), 8)
+    batch, taken = jax.device_get(replay.sample(store, jax.random.key(3), 8))
 
     def value(nets, k, obs):
         fixed = 0.0 if learner.prior is None else prior * forward(learner.prior, k, obs)
