@@ -13,7 +13,7 @@ from adeu.core import check
 if TYPE_CHECKING:
     from adeu.experiments.experiment import Experiment
 
-NAMES = ("frozen-lake", "safe-frozen-lake", "switching", "frozen-lake-sensitivity", "theorem-1")
+NAMES = ("frozen-lake", "safe-frozen-lake", "switching", "frozen-lake-sensitivity", "theorem-1", "theorem-2")
 
 
 def find(name: str) -> Experiment:

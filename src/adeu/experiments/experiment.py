@@ -107,7 +107,8 @@ class Experiment:
         curves = self.curves(seeds, out)
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
-        write(folder / "curves.csv", _curves_csv(curves).encode())
+        if all("return" in curve for curve in curves.values()):
+            write(folder / "curves.csv", _curves_csv(curves).encode())
         return rows, self.draw(curves, folder)
 
 

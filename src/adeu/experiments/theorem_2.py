@@ -1,0 +1,122 @@
+"""Theorem 2: how likely ez-adeu finds the deep sea's treasure against the worst policy; bounds, truth, simulation."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adeu.experiments import plots
+from adeu.experiments.experiment import Experiment, Metric
+from adeu.runs.statistics import Curves, band
+from adeu.runs.trainer import Arrays, Piece
+from adeu.theory import treasure_probability
+
+SIZES = tuple(range(10, 101, 10))
+EXPONENTS = (1.5, 2.0, 3.0)
+LINES: dict[str, Any] = {"exact": "-", "proof": (0, (1, 2)), "statement": (0, (5, 3))}
+
+
+@dataclasses.dataclass(frozen=True)
+class TreasureSetting:
+    """Runs of an agent whose policy always goes left.
+
+    Args:
+        size: N, of the sea.
+        mu: the exponent of the options' length.
+        steps: of each run, in whole episodes.
+        runs: how many to simulate for a seed.
+    """
+
+    size: int
+    mu: float
+    steps: int = 1_000_000
+    runs: int = 200
+
+    def trainer(self, seed: int) -> TreasureTrainer:
+        return TreasureTrainer(self, seed)
+
+
+@dataclasses.dataclass
+class TreasureTrainer:
+    """Simulates all runs of a seed in one piece."""
+
+    setting: TreasureSetting
+    seed: int
+    done: int = 0
+    total = 1
+    unit = "simulations"
+
+    @property
+    def steps(self) -> int:
+        return self.done * self.setting.steps * self.setting.runs
+
+    def advance(self) -> Piece:
+        size, episodes = self.setting.size, self.setting.steps // self.setting.size
+        found = treasure_probability(size, self.setting.mu, episodes, runs=self.setting.runs, seed=self.seed)
+        self.done = 1
+        names = ("statement", "proof", "exact", "simulated")
+        row = {"step": self.setting.steps, "episode": episodes, "size": size, "mu": self.setting.mu}
+        return Piece([row | {name: getattr(found, name) for name in names}])
+
+    def arrays(self) -> Arrays:
+        return {"done": np.array(self.done)}
+
+    def restore(self, arrays: Arrays) -> None:
+        self.done = int(arrays["done"])
+
+
+def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The probability over N, for each exponent."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    lines: dict[float, list[Curves]] = {}
+    for curve in curves.values():
+        lines.setdefault(float(curve["mu"][0, 0]), []).append(curve)
+    for (mu, points), color in zip(lines.items(), plots.COLORS, strict=False):
+        sizes = [curve["size"][0, 0] for curve in points]
+
+        def values(name: str, points: list[Curves] = points) -> list[float]:
+            return [float(curve[name].mean()) for curve in points]
+
+        axes.plot([], [], color=color, label=f"mu = {mu:g}")
+        for name, line in LINES.items():
+            axes.plot(sizes, values(name), color=color, linestyle=line)
+        bounds = np.array([band(curve["simulated"]) for curve in points])[:, :, 0].T
+        middle = np.array(values("simulated"))
+        axes.errorbar(sizes, middle, yerr=abs(bounds - middle), fmt="o", color=color, markersize=4, capsize=2)
+    for label, line in LINES.items():
+        axes.plot([], [], color="gray", linestyle=line, label=label)
+    axes.errorbar([], [], yerr=[], fmt="o", color="gray", markersize=4, capsize=2, label="simulated, 95%")
+    axes.set(xlabel="N", ylabel="P(the treasure is found)", ylim=(0, 1.03))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return plots.save(figure, folder / "treasure")
+
+
+def _of(name: str) -> Callable[[Curves], float | None]:
+    return lambda curves: float(curves[name].mean())
+
+
+EXPERIMENT = Experiment(
+    name="theorem-2",
+    title="Theorem 2: how likely 1e6 steps find the deep sea's treasure if the policy always goes left",
+    lesson=(
+        "The statement's formula lies above the truth, so it is no lower bound; the proof's, with half of its factor, "
+        "is one. The simulation agrees with the exact probability."
+    ),
+    cases={f"N={size} mu={mu:g}": TreasureSetting(size, mu) for mu in EXPONENTS for size in SIZES},
+    metrics=(
+        Metric("statement", "as stated", _of("statement"), ".3f"),
+        Metric("proof", "as proved", _of("proof"), ".3f"),
+        Metric("exact", "exact", _of("exact"), ".3f"),
+        Metric("simulated", "simulated", _of("simulated"), ".3f"),
+    ),
+    draw=draw,
+    seeds=range(10),
+)
