@@ -112,6 +112,26 @@ class Experiment:
         return rows, self.draw(curves, folder)
 
 
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """Experiments of one kind, such as one for each size.
+
+    Args:
+        name: what the command line calls it; its members' names begin with it and a slash.
+        title: what it is, in a line.
+        members: the experiments.
+        draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
+    """
+
+    name: str
+    title: str
+    members: tuple[Experiment, ...]
+    draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
+
+    def draw_all(self, seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
+        return self.draw({member.name: member.curves(seeds, out) for member in self.members}, out / self.name)
+
+
 def _curves_csv(curves: Mapping[str, Curves]) -> str:
     """The seed-averaged return of each case, with its 95% band."""
     columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}

@@ -1,0 +1,198 @@
+"""The DeepSea figure: how many steps until the treasure is found for good, over the sea's size; DQN over tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adeu
+from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.envs import Sea, deep_sea_mdp
+from adeu.experiments import plots
+from adeu.experiments.experiment import Experiment, Family, Metric
+from adeu.runs.statistics import Curves, estimate
+from adeu.runs.tabular import TabularTrainer
+from adeu.runs.trainer import Row
+from adeu.tabular import Replay
+
+SIZES = tuple(range(10, 101, 10))
+EVALUATE_STEPS = 1_000
+WINDOW = 100_000
+"""Steps over which every greedy episode must find the treasure."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SeaSetting:
+    """DQN over tables in a deep sea.
+
+    Args:
+        f: the uncertainty.
+        g: the normaliser.
+        D: the distribution.
+        sea: the environment.
+        replay: how it learns.
+        steps: how many, in whole episodes.
+        gamma: the discount.
+    """
+
+    f: Mechanism
+    g: Normalizer
+    D: Distribution
+    sea: Sea
+    replay: Replay = Replay()  # noqa: RUF009
+    steps: int = 1_000_000
+    gamma: float = 0.99
+
+    def trainer(self, seed: int) -> SeaTrainer:
+        size = self.sea.size
+        job = adeu.tabular.make_dqn_job(
+            adeu.tabular.from_mdp(deep_sea_mdp(self.sea)),
+            adeu.Explorer(self.f, self.g, self.D),
+            self.replay,
+            episodes=self.steps // size,
+            max_steps=size,
+            seed=seed,
+            gamma=self.gamma,
+            evaluate_every=max(1, EVALUATE_STEPS // size),
+        )
+        return SeaTrainer(job, goal=self.sea.treasure / 2)
+
+
+@dataclasses.dataclass
+class SeaTrainer(TabularTrainer):
+    """Also says when the treasure was first found, by whatever step; 0: not yet."""
+
+    def _row(self, first: int) -> Row:
+        clock = self._training.work.learner.clock
+        hit = int(clock.highest_at[0]) if clock.highest[0] >= self.goal else 0
+        return dict(super()._row(first)) | {"first_hit": hit}
+
+
+def solved_at(curves: Curves) -> NDArray[np.float64]:
+    """For each seed, the start of the first window in which every greedy episode found the treasure; inf: none."""
+    step, solved = curves["step"], curves["solved"] > 0
+    rows = max(1, round(WINDOW / float(step[0, 1] - step[0, 0])))
+    if solved.shape[1] < rows:
+        return np.full(len(solved), np.inf)
+    all_solved: NDArray[np.bool_] = np.all(np.lib.stride_tricks.sliding_window_view(solved, rows, axis=1), axis=2)
+    first = step[np.arange(len(step)), all_solved.argmax(axis=1)]
+    return np.where(all_solved.any(axis=1), first, np.inf)
+
+
+def _median(values: NDArray[np.float64]) -> float | None:
+    middle = float(np.median(values))
+    return middle if np.isfinite(middle) else None
+
+
+def _first_hit(curves: Curves) -> float | None:
+    hit = curves["first_hit"][:, -1]
+    return _median(np.where(hit > 0, hit, np.inf))
+
+
+METRICS = (
+    Metric("solved_rate", "solved", lambda curves: float(np.isfinite(solved_at(curves)).mean()), ".0%"),
+    Metric("steps_to_solve", "steps to solve, median", lambda curves: _median(solved_at(curves))),
+    Metric("first_hit", "first hit, median", _first_hit),
+)
+
+
+def options(size: int, *, mu: float = 2.0, carried: bool) -> SeaSetting:
+    """The ez-adeu agent: with probability 1/(N + 1) it begins an option of zeta-distributed length."""
+    coin = adeu.Constant(1 / (size + 1))
+    return SeaSetting(coin, adeu.Identity(), adeu.Options(mu, carried=carried), Sea(size))
+
+
+def coin(size: int, epsilon: float) -> SeaSetting:
+    return SeaSetting(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli(), Sea(size))
+
+
+def ensemble(size: int, acting: str, start: float, ucb: float = 0.0) -> SeaSetting:
+    return dataclasses.replace(coin(size, 0.0), replay=Replay(tables=10, start=start, acting=acting, ucb=ucb))
+
+
+def cases(size: int) -> dict[str, SeaSetting]:
+    return {
+        "ez-cut": options(size, carried=False),
+        "ez-carried": options(size, carried=True),
+        "bdqn": ensemble(size, "sampled", start=0.1),
+        "ucb": ensemble(size, "ucb", start=0.1, ucb=3.0),
+        "eps-greedy": coin(size, 1 / (size + 1)),
+    }
+
+
+def shuffled(setting: SeaSetting) -> SeaSetting:
+    return dataclasses.replace(setting, sea=dataclasses.replace(setting.sea, actions="shuffled"))
+
+
+def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The share of seeds whose greedy episode finds the treasure, over steps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    styles = plots.style(curves)
+    for case, curve in curves.items():
+        plots.plot_mean(axes, curve["step"][0], curve["solved"], *styles[case], case)
+    axes.set(xlabel="steps", ylabel="greedy episodes that find it", ylim=(-0.03, 1.03))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return plots.save(figure, folder / "solved")
+
+
+def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
+    """Steps to solve over N: medians with intervals; crosses on top where at least half of the seeds did not."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    names = list(next(iter(members.values())))
+    styles, never = plots.style(names), 1.6e6
+    for place, case in enumerate(names):
+        points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items()]
+        sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
+        figures = [estimate(lambda each: _median(solved_at(each)), curve) for _, curve in points]
+        value = np.array([np.nan if each.value is None else each.value for each in figures])
+        low = np.array([np.nan if each.low is None else each.low for each in figures])
+        high = np.array([np.nan if each.high is None else each.high for each in figures])
+        color, line = styles[case]
+        axes.plot(sizes, value, color=color, linestyle=line, marker="o", markersize=4, label=case)
+        axes.vlines(sizes, low, high, color=color, linewidth=1.2)
+        axes.plot(sizes[np.isnan(value)], np.full(np.isnan(value).sum(), never * 1.06**place), "x", color=color)
+    axes.set_yscale("log")
+    axes.axhline(1e6, color="gray", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="N", ylabel="steps to solve, median")
+    axes.set_title("x: unsolved in at least half of the seeds", fontsize=9, loc="left", color="gray")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return plots.save(figure, folder / "steps-to-solve")
+
+
+def member(name: str, size: int, settings: Mapping[str, SeaSetting], title: str) -> Experiment:
+    """The experiment of one size."""
+    return Experiment(
+        name=f"{name}/{size}",
+        title=f"{title}, N = {size}",
+        lesson=LESSON,
+        cases=settings,
+        metrics=METRICS,
+        draw=draw_one,
+        seeds=range(10),
+    )
+
+
+LESSON = (
+    "Solved: over 100,000 steps every greedy episode found the treasure. ez-adeu now and then begins an option of "
+    "repeated actions; cut options end with their episode, carried ones go on in the next."
+)
+
+EXPERIMENT = Family(
+    name="deep-sea",
+    title="DeepSea: steps to solve over the sea's size",
+    members=tuple(member("deep-sea", size, cases(size), "DeepSea") for size in SIZES),
+    draw=draw_all,
+)
