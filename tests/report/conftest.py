@@ -1,5 +1,7 @@
 """Real runs and a real browser, made once."""
 
+import fcntl
+import os
 import subprocess
 import sys
 
@@ -17,10 +19,17 @@ def adeu(*arguments):
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A folder with two experiments, both with traced episodes, and what the commands printed."""
-    out = tmp_path_factory.mktemp("runs")
-    lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[20,100,300,600]")
-    safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[100]")
+    """A folder with two experiments, both with traced episodes, and what the first command printed.
+
+    The processes that share the tests share the folder: the second finds all runs complete.
+    """
+    base = tmp_path_factory.getbasetemp()
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "report-runs"
+    out.mkdir(exist_ok=True)
+    with (out / ".made").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[20,100,300,600]")
+        safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[100]")
     assert lake.returncode == safe.returncode == 0, lake.stderr + safe.stderr
     return out, lake.stdout
 

@@ -16,8 +16,8 @@ STEP = f"Number({SLIDER}.value)"
 
 
 @pytest.fixture(scope="session")
-def report(runs):
-    return write_report(runs[0])
+def report(runs, tmp_path_factory):
+    return write_report(runs[0], tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture

@@ -131,6 +131,7 @@ function exploreView(experiment) {
     lines.push(["explores", trace.explores(now) ? drawn : "no"], ["uncertainty f(s)", figure(value("uncertainty"))],
       ["spread g(f(s))", figure(value("spread"))]);
     if (value("reward") !== undefined) lines.push(["reward", figure(value("reward"))]);
+    if (value("cost") !== undefined) lines.push(["cost", figure(value("cost"))]);
     readout.replaceChildren(...lines.map(([name, text]) => el("div", { class: name === "explores" && text !== "no" ? "yes" : null },
       el("dt", {}, name), el("dd", {}, text))));
     slider.setAttribute("aria-valuetext", lines.map(([name, text]) => `${name} ${text}`).join(", "));
