@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
 """Of Okabe and Ito: told apart by colour-blind readers too."""
-LINES = ("-", "-", (0, (4, 4)), "-", "-", "-", "-")
-"""Cases that coincide are both seen."""
+CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq6": 4, "adeu-eq7": 5}
+"""Which colour a case has in all pictures."""
 
 
 def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
@@ -30,9 +30,17 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
     return paths
 
 
+def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
+    """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another."""
+    return {
+        case: (COLORS[CASES.get(case, place) % len(COLORS)], (0, (4, 4)) if case == "im" else "-")
+        for place, case in enumerate(cases)
+    }
+
+
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
     """The mean over seeds, with its 95% band; `values` has shape (seeds, rows)."""
-    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, linewidth=1.8, label=label)
+    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, linewidth=1.5, label=label)
     axes.fill_between(x, *band(values), color=color, alpha=0.2, linewidth=0)
 
 
@@ -42,8 +50,9 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    for (case, curve), color, line in zip(curves.items(), COLORS, LINES, strict=False):
-        plot_mean(axes, curve["episode"][0], curve["return"], color, line, case)
+    styles = style(curves)
+    for case, curve in curves.items():
+        plot_mean(axes, curve["episode"][0], curve["return"], *styles[case], case)
     axes.set_yscale("symlog", linthresh=100)
     axes.set(xlabel="episodes", ylabel="return of a greedy episode")
     axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -186,8 +186,9 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     figure = Figure(figsize=(11, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     plain = {case: curve for case, curve in curves.items() if " " not in case}
-    for (case, curve), color, line in zip(plain.items(), plots.COLORS, plots.LINES, strict=False):
-        plots.plot_mean(left, curve["episode"][0], curve["frontier"], color, line, case)
+    styles = plots.style(plain)
+    for case, curve in plain.items():
+        plots.plot_mean(left, curve["episode"][0], curve["frontier"], *styles[case], case)
     case, curve = next(iter(curves.items()))
     for (place, label), color in zip(PLACES.items(), plots.COLORS, strict=False):
         if place in curve:

@@ -67,7 +67,7 @@ class Display:
         if "return" in progress.row:
             note += f", return {progress.row['return']:,.0f}"
         if "spread" in progress.row:
-            note += f", spread {progress.row['spread']:.2g}"
+            note += f", spread {progress.row['spread']:.3f}"
         self._progress.update(bar, completed=progress.done, note=note)
 
     def _end(self, event: Event) -> None:

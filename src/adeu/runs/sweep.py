@@ -23,7 +23,10 @@ PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 
 
 def sweep(
-    specs: Sequence[Spec], out: pathlib.Path, jobs: int | None = None, watch: Callable[[Event], None] = lambda _: None
+    specs: Sequence[Spec],
+    out: str | pathlib.Path,
+    jobs: int | None = None,
+    watch: Callable[[Event], None] = lambda _: None,
 ) -> dict[Spec, str]:
     """Runs what is not yet complete, and returns the runs that failed, with the reason.
 
@@ -35,7 +38,7 @@ def sweep(
     """
     for spec in {spec.case: spec for spec in specs}.values():
         spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
-    failed = {}
+    failed, out = {}, pathlib.Path(out)
     with contextlib.ExitStack() as stack:
         folders = sorted({out / spec.experiment for spec in specs})
         locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
