@@ -11,6 +11,7 @@ from tests.report.conftest import adeu
 
 NAMES = [
     "</script><script>window.hacked = 1</script>",
+    "</script ><script >window.hacked = 1</script >",
     '"><img src=x onerror="window.hacked = 1">',
     "<style>body { display: none }</style>",
     "'; window.hacked = 1; '",
@@ -59,7 +60,7 @@ def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
     rows += [row("odd", "tiny", value=5e-324)]
     (folder / "summary.json").write_text(json.dumps(rows))
     curves = [
-        f"{name},1,{i},{value},-1e308,1e308" for name in NAMES[:7] for i, value in enumerate((1e308, "nan", "", 2))
+        f"{name},1,{i},{value},-1e308,1e308" for name in NAMES[:8] for i, value in enumerate((1e308, "nan", "", 2))
     ]
     (folder / "curves.csv").write_text("\n".join(["case,step,episode,return,low,high", *curves]) + "\n")
     steps = ["0,1,1,0,nan,inf,1e308,0", "-5,,9,1,1e300,-1,,0", "99999999999999999999,2,2,0,0.5,0.5,1,1"]

@@ -185,3 +185,13 @@ def test_every_control_has_a_name(opened):
     nameless = opened.run("""Array.from(document.querySelectorAll('button, select, input, canvas')).filter(each =>
         !(each.getAttribute('aria-label') || each.textContent.trim() || each.labels?.length)).length""")
     assert nameless == 0
+
+
+def test_a_case_has_one_colour_in_table_and_curves(opened):
+    dots, lines = (
+        opened.run(f"""Array.from(document.querySelectorAll('#experiment-0 {where}')).map(
+            each => getComputedStyle(each).{how})""")
+        for where, how in ((".figures .dot", "backgroundColor"), (".curve", "stroke"))
+    )
+    assert dots == lines
+    assert len(set(dots)) == 4

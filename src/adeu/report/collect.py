@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adeu.experiments import NAMES, find
+from adeu.experiments import NAMES, find, plots
 from adeu.experiments.experiment import Experiment
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
 from adeu.report.traces import read_lake, read_traces, short
@@ -47,7 +47,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     settings = {case: spec.get("setting") for case, spec in specs.items()}
     flat = {case: dict(flatten(setting)) for case, setting in settings.items()}
     changed = foreign(known, flat) if known else []
-    curves = read_curves(folder)
+    curves, styles = read_curves(folder), plots.style(cases)
     return {
         "name": name if name != "." else folder.resolve().name,
         "title": known.title if known else "",
@@ -59,6 +59,8 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "cases": [
             {
                 "name": case,
+                "color": plots.COLORS.index(styles[case][0]),
+                "dashed": styles[case][1] != "-",
                 "settings": differing(flat, case),
                 "curve": curves.get(case),
                 "traces": (traces := read_traces(runs[case])),

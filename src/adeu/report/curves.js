@@ -1,7 +1,6 @@
 // Learning curves: the mean over seeds with its band, a read-out under the pointer, a log and a linear scale.
 
 const CURVE_HEIGHT = 320;
-const DASHES = [null, null, "6 5", null, null, null, null];
 
 function curvesPanel(experiment, shown) {
   const curves = experiment.cases.map((entry) => entry.curve);
@@ -18,7 +17,7 @@ function curvesPanel(experiment, shown) {
     const width = box.clientWidth;
     if (!width) return;
     frame = curveFrame(visible().map(({ curve }) => curve), width, log, unit);
-    const lines = visible().map(({ curve, index }) => curveLine(frame, curve, index));
+    const lines = visible().map(({ curve, index }) => curveLine(frame, curve, experiment.cases[index], index));
     const cursor = svg("line", { class: "cursor", y1: frame.top, y2: frame.bottom, visibility: "hidden" });
     frame.cursor = cursor;
     box.replaceChildren(svg("svg", { width, height: CURVE_HEIGHT, "aria-hidden": "true" },
@@ -38,8 +37,7 @@ function curvesPanel(experiment, shown) {
     frame.cursor.setAttribute("x2", px);
     here.sort((one, other) => (other.curve.return[other.i] ?? -Infinity) - (one.curve.return[one.i] ?? -Infinity));
     tip.replaceChildren(el("strong", {}, `${unit} ${figure(at)}`), el("table", {}, here.map(({ curve, index, i }) =>
-      el("tr", {}, el("td", {}, el("span", { class: "dot", style: `--color: ${color(index)}` }),
-        experiment.cases[index].name), el("td", {}, figure(curve.return[i])),
+      el("tr", {}, el("td", {}, dot(experiment.cases[index]), experiment.cases[index].name), el("td", {}, figure(curve.return[i])),
         el("td", { class: "interval" }, curve.low[i] === curve.high[i] ? "" :
           `${figure(curve.low[i])} to ${figure(curve.high[i])}`)))));
     const left = px < frame.width / 2 ? px + 14 : px - tip.offsetWidth - 14;
@@ -111,13 +109,14 @@ function curveFrame(curves, width, log, unit) {
   return { x, y, back, axes, top, bottom, width };
 }
 
-function curveLine(frame, curve, index) {
+function curveLine(frame, curve, entry, index) {
+  const style = `--color: var(--case-${entry.color})`;
   const points = (values) => values.map((value, i) => (value === null || curve.x[i] === null ? null :
     `${frame.x(curve.x[i]).toFixed(1)},${frame.y(value).toFixed(1)}`)).filter(Boolean);
   return {
     band: svg("polygon", { class: "band", points: [...points(curve.low), ...points(curve.high).reverse()].join(" "),
-      style: `--color: ${color(index)}` }),
-    line: svg("polyline", { class: "curve", points: points(curve.return).join(" "), style: `--color: ${color(index)}`,
-      "stroke-dasharray": index >= 7 ? "2 3" : DASHES[index] }),
+      style }),
+    line: svg("polyline", { class: "curve", points: points(curve.return).join(" "), style,
+      "stroke-dasharray": index >= MOST ? "2 3" : entry.dashed ? "6 5" : null }),
   };
 }

@@ -59,4 +59,4 @@ function heat(share) {
   return `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * rest)).join(" ")})`;
 }
 
-const color = (index) => `var(--case-${index % 7})`;
+const dot = (entry) => el("span", { class: "dot", style: `--color: var(--case-${entry.color})` });

@@ -12,10 +12,9 @@ function figureCell(row, metric) {
 }
 
 function caseName(entry, index, shown, toggle) {
-  const dot = el("span", { class: "dot", style: `--color: ${color(index)}` });
-  if (!toggle) return [dot, entry.name];
+  if (!toggle) return [dot(entry), entry.name];
   const button = el("button", { type: "button", class: "case", "aria-pressed": shown.has(index),
-    title: "show or hide its curve" }, dot, el("span", {}, entry.name));
+    title: "show or hide its curve" }, dot(entry), el("span", {}, entry.name));
   button.addEventListener("click", () => {
     toggle(index);
     button.setAttribute("aria-pressed", shown.has(index));
@@ -51,8 +50,8 @@ function settingsOf(experiment) {
   const differ = experiment.cases.some((entry) => Object.keys(entry.settings).length);
   if (!same && !differ) return null;
   return el("details", {}, el("summary", {}, "Settings: what differs between the cases"),
-    differ ? el("dl", { class: "settings" }, experiment.cases.map((entry, index) => el("div", {},
-      el("dt", {}, el("span", { class: "dot", style: `--color: ${color(index)}` }), entry.name),
+    differ ? el("dl", { class: "settings" }, experiment.cases.map((entry) => el("div", {},
+      el("dt", {}, dot(entry), entry.name),
       el("dd", {}, chips(entry.settings))))) : null,
     same ? el("p", { class: "same" }, el("strong", {}, differ ? "The same in all: " : "All settings: "),
       chips(experiment.same)) : null);
