@@ -1,3 +1,4 @@
+from . import agents as agents
 from . import envs as envs
 from . import runs as runs
 from . import tabular as tabular

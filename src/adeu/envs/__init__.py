@@ -1,11 +1,16 @@
-"""Frozen lakes with one path: Gymnasium environments (`frozen_lake`) over pure functions.
+"""Frozen lakes with one path and the deep sea: Gymnasium environments over pure functions.
 
-`layouts` bends the path, `lake` holds the settings as data, `mdp` makes arrays of them, `picture` and `text` draw.
-Importing this package registers `adeu/FrozenLake-v0` and `adeu/SafeFrozenLake-v0`. It imports no other part of adeu.
+A lake: `layouts` bends the path, `lake` holds the settings as data, `mdp` makes arrays of them, `frozen_lake` is the
+environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `deep_sea` is the environment,
+`deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. Importing this package registers
+`adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and `adeu/DeepSea-v0`. It imports no other part of adeu.
 """
+
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from adeu.envs.deep_sea import DeepSea as DeepSea
 from adeu.envs.frozen_lake import FrozenLake as FrozenLake
 from adeu.envs.frozen_lake import SafeFrozenLake as SafeFrozenLake
 from adeu.envs.lake import PRESETS as PRESETS
@@ -13,6 +18,20 @@ from adeu.envs.lake import Lake as Lake
 from adeu.envs.layouts import LAYOUTS as LAYOUTS
 from adeu.envs.mdp import Mdp as Mdp
 from adeu.envs.mdp import lake_mdp as lake_mdp
+from adeu.envs.sea import Sea as Sea
+from adeu.envs.sea import deep_sea_mdp as deep_sea_mdp
+
+if TYPE_CHECKING:
+    from adeu.envs.deep_sea_jax import JaxDeepSea as JaxDeepSea
 
 gymnasium.register(id="adeu/FrozenLake-v0", entry_point="adeu.envs.frozen_lake:FrozenLake")
 gymnasium.register(id="adeu/SafeFrozenLake-v0", entry_point="adeu.envs.frozen_lake:SafeFrozenLake")
+gymnasium.register(id="adeu/DeepSea-v0", entry_point="adeu.envs.deep_sea:DeepSea")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "JaxDeepSea":
+        from adeu.envs.deep_sea_jax import JaxDeepSea
+
+        return JaxDeepSea
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 
 def refuse(owner: Any, argument: str, takes: str, got: Any, hint: str = "") -> NoReturn:
@@ -37,3 +38,13 @@ def one_of(owner: Any, argument: str, value: Any, choices: Iterable[str]) -> Non
         close = difflib.get_close_matches(str(value).lower(), by_lower, n=1, cutoff=0.5)
         hint = f"; did you mean {by_lower[close[0]]!r}?" if close else ""
         refuse(owner, argument, " or ".join(map(repr, choices)), value, hint)
+
+
+def heat(owner: Any, argument: str, values: ArrayLike, cells: int) -> NDArray[np.float64]:
+    """A flat array of a number in [0, 1] for each cell."""
+    array = np.asarray(values, np.float64)
+    if array.size != cells:
+        refuse(owner, argument, f"{cells} numbers, one per cell", array.shape)
+    if not ((array >= 0) & (array <= 1)).all():  # NaN is not in [0, 1] either
+        refuse(owner, argument, "numbers in [0, 1]", (float(array.min()), float(array.max())))
+    return array.ravel()

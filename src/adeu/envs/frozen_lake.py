@@ -89,15 +89,7 @@ class FrozenLake(gymnasium.Env[Any, Any]):
             values: a number in [0, 1] for each of the size^2 cells (those of holes and of the goal are not drawn),
                 or None to take it away.
         """
-        if values is None:
-            self._heat = None
-            return
-        heat = np.asarray(values, np.float64)
-        if heat.size != self.lake.size**2:
-            check.refuse(self, "values", f"{self.lake.size**2} numbers, one per cell", heat.shape)
-        if not ((heat >= 0) & (heat <= 1)).all():  # NaN is not in [0, 1] either
-            check.refuse(self, "values", "numbers in [0, 1]", (float(heat.min()), float(heat.max())))
-        self._heat = heat.ravel()
+        self._heat = None if values is None else check.heat(self, "values", values, self.lake.size**2)
 
     def render(self) -> Any:
         if self.render_mode is None:

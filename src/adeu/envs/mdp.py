@@ -15,11 +15,11 @@ class Mdp(NamedTuple):
     """A deterministic finite MDP: what every action does in every state 0 .. S - 1.
 
     On a lake, state i is the path's i-th cell; the unsafe cells follow. The goal and the holes end the episode, so
-    they have no states. Actions are up, right, down, left.
+    they have no states. Actions are up, right, down, left. In the deep sea every cell in reach has a state.
     """
 
     next_state: NDArray[np.int32]
-    """(S, 4); the state itself where the step ends the episode."""
+    """(S, A); the state itself where the step ends the episode."""
     reward: NDArray[np.float64]
     terminal: NDArray[np.bool_]
     cost: NDArray[np.float64]
@@ -28,7 +28,7 @@ class Mdp(NamedTuple):
     """(S,): the cell of each state."""
 
     def state_of(self, cells: ArrayLike) -> Ints:
-        """The state of a cell or of several, -1 for a hole, the goal, or no cell of the lake at all."""
+        """The state of a cell or of several, -1 for a cell without one: a hole, the goal, out of reach."""
         return _find(cells, self.cell)
 
 

@@ -1,6 +1,8 @@
-"""A lake as text, for the screen."""
+"""A lake as text, for the screen; and the window through which any square of cells is seen."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +14,32 @@ WINDOW = 31
 
 
 def draw(lake: Lake, agent: int, heat: NDArray[np.float64] | None = None) -> str:
-    """S start, G goal, @ agent, . path, x unsafe, # hole; with a heat map, its tenths 0 .. 9 in place of . and x.
+    """S start, G goal, @ agent, . path, x unsafe, # hole; with a heat map, its tenths 0 .. 9 in place of . and x."""
+    path, unsafe = path_cells(lake), unsafe_cells(lake)
+    marks: list[tuple[Any, Any]] = [
+        (cells, letter if heat is None else tenths(heat[cells])) for cells, letter in ((path, "."), (unsafe, "x"))
+    ]
+    points = ((path[0], "S"), (path[-1], "G"), (agent, "@"))
+    return window(lake.size, agent, marks + [(np.array([cell]), letter) for cell, letter in points])
 
-    A lake of more than 31 x 31 cells is shown around the agent, below a line that says where that is.
+
+def tenths(heat: NDArray[np.float64]) -> NDArray[np.str_]:
+    return np.minimum(heat * 10, 9).astype(int).astype(str)
+
+
+def window(size: int, agent: int, marks: list[tuple[Any, Any]]) -> str:
+    """The marks (cells and their letters, later ones above) on a ground of #.
+
+    Of more than 31 x 31 cells those around the agent are shown, below a line that says where that is.
     """
-    view = min(WINDOW, lake.size)
-    top, left = (min(max(place - view // 2, 0), lake.size - view) for place in divmod(agent, lake.size))
+    view = min(WINDOW, size)
+    top, left = (min(max(place - view // 2, 0), size - view) for place in divmod(agent, size))
     letters = np.full((view, view), "#")
-
-    def write(cells: NDArray[np.int64], letter: str | NDArray[np.str_]) -> None:
-        row, column = cells // lake.size - top, cells % lake.size - left
+    for cells, letter in marks:
+        row, column = cells // size - top, cells % size - left
         seen = (row >= 0) & (row < view) & (column >= 0) & (column < view)
         letters[row[seen], column[seen]] = np.broadcast_to(letter, cells.shape)[seen]
-
-    path, unsafe = path_cells(lake), unsafe_cells(lake)
-    for cells, letter in ((path, "."), (unsafe, "x")):
-        write(cells, letter if heat is None else np.minimum(heat[cells] * 10, 9).astype(int).astype(str))
-    for cell, letter in ((path[0], "S"), (path[-1], "G"), (agent, "@")):
-        write(np.array([cell]), letter)
     lines = ["".join(row) for row in letters]
-    if view < lake.size:
-        lines.insert(0, f"rows {top}-{top + view - 1}, columns {left}-{left + view - 1} of {lake.size}")
+    if view < size:
+        lines.insert(0, f"rows {top}-{top + view - 1}, columns {left}-{left + view - 1} of {size}")
     return "\n".join(lines)

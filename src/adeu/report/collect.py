@@ -24,6 +24,8 @@ MEANINGS = {
 HARMLESS = ("traced",)
 """Settings that change no figure."""
 DEEPEST = 8
+DIGITS = 7
+"""Of a point of a curve: enough to read the table's figures off it."""
 
 
 def collect(root: pathlib.Path) -> list[dict[str, Any]]:
@@ -103,8 +105,8 @@ def read_curves(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
     for row, case in enumerate(names):
         curve = curves.setdefault(case, {"unit": x, "x": [], "return": [], "low": [], "high": []})
         for name in ("return", "low", "high"):
-            curve[name].append(short(columns[name][row]))
-        curve["x"].append(short(columns[x][row]))
+            curve[name].append(short(columns[name][row], DIGITS))
+        curve["x"].append(short(columns[x][row], DIGITS))
     return curves
 
 

@@ -12,7 +12,6 @@ from adeu.report.files import inside, read_columns
 
 SEEDS, EPISODES, STEPS = 2, 3, 20_000
 """The most that a page shows of a case: seeds, their longest episodes, and steps of an episode."""
-DIGITS = 5
 LARGEST = 1e100
 LARGEST_LAKE = 5_000
 
@@ -53,11 +52,11 @@ def _column(values: list[float | None]) -> str | list[float | None]:
     return [short(value) for value in values]
 
 
-def short(value: float | None) -> float | None:
-    """Five digits of it, and no more text than they need; None if no chart could show it."""
+def short(value: float | None, digits: int = 5) -> float | None:
+    """So many digits of it, and no more text than they need; None if no chart could show it."""
     if value is None or abs(value) > LARGEST:
         return None
-    rounded = float(f"{value:.{DIGITS - 1}e}") if abs(value) >= 1e-9 else 0
+    rounded = float(f"{value:.{digits - 1}e}") if abs(value) >= 1e-9 else 0
     return int(rounded) if rounded == int(rounded) and abs(rounded) < 1e15 else rounded
 
 

@@ -1,3 +1,5 @@
+from .dqn import Replay as Replay
+from .dqn import make_dqn_job as make_dqn_job
 from .job import Job as Job
 from .job import Result as Result
 from .learn import Learners as Learners

@@ -9,3 +9,5 @@ from .theorem import claim as claim
 from .theorem import exploration as exploration
 from .theorem import frontier as frontier
 from .theorem import policy as policy
+from .treasure import Treasure as Treasure
+from .treasure import treasure_probability as treasure_probability

@@ -1,0 +1,95 @@
+"""The deep sea as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
+from numpy.typing import ArrayLike, NDArray
+
+from adeu.envs import check, sea_picture
+from adeu.envs.sea import Sea, deep_sea_mdp, right_actions
+
+
+class DeepSea(gymnasium.Env[Any, Any]):
+    """A treasure that only size steps to the right in a row find, though each of them costs.
+
+    An observation is the cell's number, row * size + column. Action 1 leads right and action 0 left, one row further
+    down, unless the actions are shuffled. An episode has size steps; after the last one the diver stays on the
+    last row.
+
+    Args:
+        render_mode: "rgb_array" (a tile of up to 32 pixels for each cell), "ansi" (text; of a large sea the 31 x 31
+            cells around the diver), or None.
+        sea: the fields of `Sea`: size, actions, actions_seed, move_cost, treasure.
+
+    Examples:
+        >>> import adeu.envs, gymnasium
+        >>> env = gymnasium.make("adeu/DeepSea-v0", size=4, render_mode="ansi")
+        >>> env.reset(seed=0)
+        (0, {})
+        >>> env.step(1)
+        (5, -0.0025, False, False, {})
+        >>> print(env.render())
+        S###
+        .@##
+        ...#
+        ...G
+
+    Reference: Osband et al., "Behaviour Suite for Reinforcement Learning", 2020.
+    Paper: the results in the DeepSea domain.
+    """
+
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # noqa: RUF012 (Gymnasium declares it so)
+
+    def __init__(self, render_mode: str | None = None, **sea: Any) -> None:
+        if render_mode is not None:
+            check.one_of(self, "render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.sea = Sea(**sea)
+        self.mdp = deep_sea_mdp(self.sea)
+        self.observation_space = Discrete(self.sea.size**2)
+        self.action_space = Discrete(2)
+        self._right = right_actions(self.sea)
+        self._heat: NDArray[np.float64] | None = None
+        self._cell, self._ended = 0, True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._state, self._cell, self._ended = self.mdp.start, 0, False
+        return self._cell, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if self._ended:
+            raise ResetNeeded(f"{type(self).__name__}: call reset before the first step and after an episode's end")
+        if not self.action_space.contains(action):
+            check.refuse(self, "action", "0 or 1", action)
+        place = self._state, action
+        self._ended = bool(self.mdp.terminal[place])
+        self._state = int(self.mdp.next_state[place])
+        self._cell = self._beside(action) if self._ended else int(self.mdp.cell[self._state])
+        return self._cell, float(self.mdp.reward[place]), self._ended, False, {}
+
+    def _beside(self, action: int) -> int:
+        """Where a step on the last row leads."""
+        row, column = divmod(self._cell, self.sea.size)
+        to = column + (1 if action == self._right[row, column] else -1)
+        return row * self.sea.size + min(max(to, 0), self.sea.size - 1)
+
+    def show(self, values: ArrayLike | None) -> None:
+        """Lays a heat map, of visits or of the spread say, over the water, from now on.
+
+        Args:
+            values: a number in [0, 1] for each of the size^2 cells (of those out of reach none is drawn), or None
+                to take it away.
+        """
+        self._heat = None if values is None else check.heat(self, "values", values, self.sea.size**2)
+
+    def render(self) -> Any:
+        if self.render_mode is None:
+            check.refuse(self, "render", "an environment made with render_mode 'rgb_array' or 'ansi'", None)
+        draw = sea_picture.draw if self.render_mode == "rgb_array" else sea_picture.write
+        return draw(self.sea, self._cell, self._heat)

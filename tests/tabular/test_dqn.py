@@ -1,0 +1,161 @@
+"""DQN over tables: against a loop in plain Python on the same random numbers, in pieces, and in the deep sea."""
+
+import re
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu import tabular
+from adeu.envs import Sea, deep_sea_mdp
+from adeu.tabular.learners import learn, prefer, value
+from adeu.tabular.mechanisms import Seen
+from adeu.tabular.stream import streams, uniform
+
+EZ = adeu.Explorer(adeu.Constant(1 / 11), adeu.Identity(), adeu.Options(2.0, carried=True))
+NOTHING = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+
+
+def sea_job(size, explorer, replay, seed=0, episodes=500):
+    model = tabular.from_mdp(deep_sea_mdp(Sea(size=size)))
+    return tabular.make_dqn_job(
+        model, explorer, replay, episodes=episodes, max_steps=size, seed=seed, evaluate_every=50
+    )
+
+
+class Plain:
+    """The same learner, written down once more with lists."""
+
+    def __init__(self, q, replay, gamma, rng):
+        self.q, self.target = q.copy(), q.copy()
+        self.replay, self.gamma, self.rng = replay, gamma, rng
+        self.kept, self.steps = [None] * replay.capacity, 0
+
+    def learn(self, s, a, reward, after, ended):
+        tables, replay = range(self.q.shape[1]), self.replay
+        mask = [replay.mask_probability >= 1 or uniform(self.rng) < replay.mask_probability for _ in tables]
+        self.kept[self.steps % replay.capacity] = (s, a, reward, after, ended, mask)
+        self.steps += 1
+        if self.steps % replay.update_every == 0:
+            for _ in range(replay.batch):
+                filled = min(self.steps, replay.capacity)
+                s, a, reward, after, ended, mask = self.kept[int(uniform(self.rng) * filled)]
+                for i in tables:
+                    y = reward + (0.0 if ended else self.gamma * self.target[after, i].max())
+                    if mask[i]:
+                        self.q[s, i, a] += replay.alpha * (y - self.q[s, i, a])
+        if self.steps % replay.target_every == 0:
+            self.target = self.q.copy()
+
+
+@pytest.mark.parametrize(
+    "replay",
+    [
+        tabular.Replay(alpha=0.3, capacity=40, batch=4, target_every=7),
+        tabular.Replay(capacity=1000, batch=8, update_every=3, target_every=5, tables=3, mask_probability=0.5),
+    ],
+    ids=["one", "three"],
+)
+def test_it_learns_as_a_plain_loop_does(replay):
+    job = sea_job(4, NOTHING, replay)
+    learner, rng = job.learner, np.random.default_rng(0)
+    own, theirs = streams(5, 1)[0], streams(5, 1)[0]
+    plain = Plain(learner.q, replay, 0.9, theirs)
+    with np.errstate(over="ignore"):
+        for _ in range(100):
+            s, after = (int(x) for x in rng.integers(10, size=2))
+            a, reward, ended = int(rng.integers(2)), float(rng.normal()), bool(rng.random() < 0.3)
+            learn(learner, job.model.mask, s, Seen(a, reward, after, ended, 0.0), 0.9, own)
+            plain.learn(s, a, reward, after, ended)
+            assert learner.q == pytest.approx(plain.q)
+    assert learner.target == pytest.approx(plain.target)
+    assert learner.clock.steps[0] == 100
+
+
+def test_whom_behaviour_follows():
+    center = np.zeros(2)
+    for acting, expected in [("mean", [2.0, 2.0]), ("sampled", [3.0, 4.0]), ("ucb", [2.5, 3.0])]:
+        job = sea_job(4, NOTHING, tabular.Replay(tables=2, acting=acting, ucb=0.5))
+        job.learner.q[3] = [[1.0, 0.0], [3.0, 4.0]]
+        job.learner.clock.table[0] = 1
+        prefer(job.learner, job.model.mask, 3, center)
+        assert center.tolist() == expected
+        value(job.learner, job.model.mask, 3, center)
+        assert center.tolist() == [2.0, 2.0]
+
+
+METHODS = {
+    "ez": (EZ, tabular.Replay(capacity=300)),
+    "bootstrapped": (NOTHING, tabular.Replay(tables=4, start=0.1, acting="sampled", mask_probability=0.5)),
+    "ucb": (NOTHING, tabular.Replay(tables=4, start=0.1, acting="ucb", ucb=3.0)),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_pieces_and_files_change_nothing(name, tmp_path):
+    job = sea_job(6, *METHODS[name], episodes=100)
+    whole = tabular.run(job)
+    training = tabular.Training(job)
+    training.advance(37)
+    np.savez(tmp_path / "saved.npz", **training.arrays())
+    later = tabular.Training(job)
+    with np.load(tmp_path / "saved.npz", allow_pickle=False) as saved:
+        later.restore(saved)
+    later.advance(100)
+    assert (later.result().q == whole.q).all()
+    assert (later.result().returns == whole.returns).all()
+    assert later.work.learner.clock.steps[0] == 600
+
+
+def test_python_and_compiled_code_agree():
+    job = sea_job(5, *METHODS["bootstrapped"], episodes=20)
+    compiled, python = tabular.Training(job), tabular.Training(job)
+    compiled.advance(20)
+    for _ in range(20):
+        python.trace()
+    assert (compiled.work.learner.q == python.work.learner.q).all()
+    assert len({int(t) for t in compiled.work.learner.clock.table}) == 1
+
+
+def test_the_table_that_acts_changes_from_episode_to_episode():
+    training, seen = tabular.Training(sea_job(5, *METHODS["bootstrapped"], episodes=40)), set()
+    for _ in range(40):
+        training.advance(1)
+        seen.add(int(training.work.learner.clock.table[0]))
+    assert seen == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_deep_exploration_finds_the_treasure(name):
+    explorer, replay = METHODS[name]
+    if replay.tables > 1:
+        replay = replay._replace(tables=10, mask_probability=1.0)
+    training = tabular.Training(sea_job(10, explorer, replay, episodes=2000))
+    training.advance(2000)
+    assert training.result().returns[-1] == pytest.approx(0.99)
+    clock = training.work.learner.clock
+    assert clock.highest[0] == pytest.approx(0.999)
+    assert 10 <= clock.highest_at[0] < 20_000
+    assert clock.highest_at[0] % 10 == 0  # the last step of an episode
+
+
+def test_one_table_without_options_does_not():
+    greedy = adeu.Explorer(adeu.Constant(1 / 21), adeu.Identity(), adeu.Bernoulli())
+    assert (tabular.run(sea_job(20, greedy, tabular.Replay(), episodes=1000)).returns <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"alpha": 0.0}, "alpha takes a finite number > 0 and <= 1, got 0.0"),
+        ({"capacity": 10}, "capacity takes a whole number >= 32, got 10"),
+        ({"batch": 0}, "batch takes a whole number >= 1, got 0"),
+        ({"tables": 0}, "tables takes a whole number >= 1, got 0"),
+        ({"acting": "max"}, "acting takes 'mean' or 'sampled' or 'ucb', got 'max'"),
+        ({"mask_probability": 0.0}, "mask_probability takes a finite number > 0 and <= 1, got 0.0"),
+        ({"start": -1.0}, "start takes a finite number >= 0, got -1.0"),
+    ],
+)
+def test_bad_settings(changed, message):
+    with pytest.raises(ValueError, match=re.escape(f"Replay: {message}")):
+        sea_job(4, NOTHING, tabular.Replay(**changed))
