@@ -15,6 +15,7 @@ SOURCE = ROOT / "src" / "adeu"
 # Each floor may import from the floors below it, and from its own.
 FLOORS = [
     {"cli"},
+    {"report"},
     {"experiments"},
     {"runs"},
     {"agents", "tabular", "theory"},

@@ -1,4 +1,4 @@
-"""The command line: `adeu list`, `adeu run`."""
+"""The command line: `adeu list`, `adeu run`, `adeu report`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from adeu.core import check
 from adeu.experiments import NAMES, find
 from adeu.experiments.experiment import Experiment
 from adeu.experiments.tables import table
+from adeu.report import write_report
 from adeu.runs.display import Display
 from adeu.runs.spec import Spec, override
 from adeu.runs.sweep import sweep
@@ -90,6 +91,8 @@ class Run:
         for path in pictures:
             console.print(f"plot     {path}", highlight=False, soft_wrap=True)
         console.print(f"figures  {self.out / experiment.name / 'summary.json'}", highlight=False, soft_wrap=True)
+        report = write_report(self.out / experiment.name)
+        console.print(f"report   {report}", markup=False, highlight=False, soft_wrap=True)
         if self.json:
             print(json.dumps(rows))
         return 0
@@ -99,6 +102,20 @@ class Run:
             return sweep(specs, self.out, self.jobs)
         with Display(console, self.experiment, len(specs)) as display:
             return sweep(specs, self.out, self.jobs, display)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Makes one page of all experiments in a folder, to open in a browser; it needs no network."""
+
+    runs: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
+    """The folder of all runs, or that of one experiment."""
+    html: pathlib.Path | None = None
+    """Where to write the page; report.html in that folder if not given."""
+
+    def __call__(self) -> int:
+        print(write_report(self.runs, self.html))
+        return 0
 
 
 def chosen(name: str, assignments: tuple[str, ...]) -> Experiment:
@@ -147,7 +164,9 @@ def main() -> None:
     """Runs a command; ends with 0, with 1 after an error, with 130 after Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     command: Any = tyro.cli(
-        Annotated[List, tyro.conf.subcommand("list")] | Annotated[Run, tyro.conf.subcommand("run")],
+        Annotated[List, tyro.conf.subcommand("list")]
+        | Annotated[Run, tyro.conf.subcommand("run")]
+        | Annotated[Report, tyro.conf.subcommand("report")],
         prog="adeu",
         description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -32,10 +33,11 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
 
 def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
     """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another."""
-    return {
-        case: (COLORS[CASES.get(case, place) % len(COLORS)], (0, (4, 4)) if case == "im" else "-")
-        for place, case in enumerate(cases)
-    }
+    names = list(cases)
+    taken = {CASES[case] for case in names if case in CASES}
+    free = itertools.cycle([place for place in range(len(COLORS)) if place not in taken] or range(len(COLORS)))
+    places = {case: CASES[case] if case in CASES else next(free) for case in names}
+    return {case: (COLORS[place], (0, (4, 4)) if case == "im" else "-") for case, place in places.items()}
 
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:

@@ -1,0 +1,169 @@
+"""What the folders of experiments hold, as data for the page."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from adeu.experiments import NAMES, find, plots
+from adeu.experiments.experiment import Experiment
+from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
+from adeu.report.traces import read_lake, read_traces, short
+from adeu.runs.spec import plain
+
+MEANINGS = {
+    "mean": "the return of greedy episodes, averaged over all of training and all seeds",
+    "max": "the highest point of the curve that is averaged over seeds",
+    "first_solved": "the episode after which a greedy one first reached the goal; no figure where a seed never did",
+    "solved": "the share of seeds of which a greedy episode ever reached the goal",
+    "violations": "steps onto unsafe cells, in an episode of training",
+}
+HARMLESS = ("traced",)
+"""Settings that change no figure."""
+DEEPEST = 8
+DIGITS = 7
+"""Of a point of a curve: enough to read the table's figures off it."""
+
+
+def collect(root: pathlib.Path) -> list[dict[str, Any]]:
+    """All experiments at or below a folder."""
+    if not root.is_dir():
+        raise ValueError(f"{root} is no folder of runs")
+    found = [read_experiment(folder, folder.relative_to(root).as_posix()) for folder in experiment_folders(root)]
+    if not found:
+        raise ValueError(f"{root} holds no {SUMMARY}; `adeu run` writes one when all its runs are complete")
+    order = {name: place for place, name in enumerate(NAMES)}
+    return sorted(found, key=lambda each: (order.get(each["name"], len(order)), each["name"]))
+
+
+def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
+    rows = read_summary(folder / SUMMARY)
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    runs = {case: seed_folders(folder, case) for case in cases}
+    specs = {case: read_spec(runs[case]) for case in cases}
+    name = next((spec["experiment"] for spec in specs.values() if "experiment" in spec), path)
+    known = find(name) if name in NAMES else None
+    settings = {case: spec.get("setting") for case, spec in specs.items()}
+    flat = {case: dict(flatten(setting)) for case, setting in settings.items()}
+    changed = foreign(known, flat) if known else []
+    curves, styles = read_curves(folder), plots.style(cases)
+    return {
+        "name": name if name != "." else folder.resolve().name,
+        "title": known.title if known else "",
+        "lesson": known.lesson if known and not changed else "",
+        "changed": changed,
+        "seeds": max((row["seeds"] or 0 for row in rows), default=0),
+        "metrics": metrics(known, rows),
+        "rows": [row | {"text": texts(known, row)} for row in rows],
+        "cases": [
+            {
+                "name": case,
+                "color": plots.COLORS.index(styles[case][0]),
+                "dashed": styles[case][1] != "-",
+                "settings": differing(flat, case),
+                "curve": curves.get(case),
+                "traces": (traces := read_traces(runs[case])),
+                "lake": read_lake(settings[case]) if traces else None,
+            }
+            for case in cases
+        ],
+        "same": shared(flat),
+        "made": next((made(spec) for spec in specs.values() if spec), ""),
+    }
+
+
+def seed_folders(folder: pathlib.Path, case: str) -> dict[int, pathlib.Path]:
+    """The runs of a case; none for a case whose name leads elsewhere."""
+    below = inside(folder, case)
+    if below is None or not below.is_dir():
+        return {}
+    found = {int(match[1]): path for path in below.iterdir() if (match := re.fullmatch(r"seed-(\d{1,9})", path.name))}
+    return {seed: path for seed, path in found.items() if path.is_dir() and not path.is_symlink()}
+
+
+def read_spec(runs: Mapping[int, pathlib.Path]) -> dict[str, Any]:
+    path = inside(runs[min(runs)], "spec.json") if runs else None
+    spec = read_json(path) if path else {}
+    if not isinstance(spec, dict) or not isinstance(spec.get("experiment", ""), str):
+        raise ValueError(f"{path} is no run's spec")
+    return spec
+
+
+def read_curves(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
+    """The points of each case: where it was measured, the mean and its band."""
+    path = inside(folder, "curves.csv")
+    if path is None:
+        return {}
+    (names,), columns = read_columns(path, text=1)
+    if not {"step", "episode", "return", "low", "high"} <= columns.keys():
+        raise ValueError(f"{path} is corrupt (it takes the columns case,step,episode,return,low,high)")
+    x = "step" if None in columns["episode"] else "episode"
+    curves: dict[str, dict[str, Any]] = {}
+    for row, case in enumerate(names):
+        curve = curves.setdefault(case, {"unit": x, "x": [], "return": [], "low": [], "high": []})
+        for name in ("return", "low", "high"):
+            curve[name].append(short(columns[name][row], DIGITS))
+        curve["x"].append(short(columns[x][row], DIGITS))
+    return curves
+
+
+def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    titles = {metric.name: metric.title for metric in known.metrics} if known else {}
+    names = dict.fromkeys(row["metric"] for row in rows)
+    return [{"name": name, "title": titles.get(name, name), "meaning": MEANINGS.get(name, "")} for name in names]
+
+
+def texts(known: Experiment | None, row: dict[str, Any]) -> dict[str, str | None]:
+    """The figures as the screen prints them."""
+    forms = {metric.name: metric.form for metric in known.metrics} if known else {}
+    form = forms.get(row["metric"], ",.5g")
+    names = ("value", "low", "high", "paper")
+    return {name: None if row[name] is None else figure(row[name], form) for name in names}
+
+
+def figure(value: float, form: str) -> str:
+    return format(value, form if abs(value) < 1e15 else ".4g")
+
+
+def flatten(setting: Any, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Every setting in a line: its path and its value."""
+    if isinstance(setting, dict) and setting and len(path) < DEEPEST:
+        return [line for name, value in setting.items() for line in flatten(value, (*path, name))]
+    name = ".".join(path).removesuffix(".part")
+    return [(name, setting if isinstance(setting, str) else json.dumps(setting))] if path else []
+
+
+def shared(flat: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The settings that all cases have in common."""
+    first = next(iter(flat.values()), {})
+    return {path: value for path, value in first.items() if all(each.get(path) == value for each in flat.values())}
+
+
+def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str]:
+    same = shared(flat)
+    return {path: value for path, value in flat[case].items() if path not in same}
+
+
+def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """In which settings the runs are not the experiment's own, in words."""
+    ours = {case: dict(flatten(json.loads(json.dumps(plain(setting))))) for case, setting in known.cases.items()}
+    words = [
+        f"{path} is {value}, not {ours[case].get(path, 'there')}"
+        for case, settings in flat.items()
+        if case in ours
+        for path, value in settings.items()
+        if ours[case].get(path) != value and path not in HARMLESS
+    ]
+    return list(dict.fromkeys(words))[:6]
+
+
+def made(spec: Mapping[str, Any]) -> str:
+    """Which code the runs were made with."""
+    versions, commit = spec.get("versions"), spec.get("commit")
+    words = [f"{name} {version}"[:50] for name, version in versions.items()] if isinstance(versions, dict) else []
+    if isinstance(commit, str):
+        words.append(f"commit {commit[:12]}")
+    return ", ".join(words)

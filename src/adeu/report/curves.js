@@ -1,0 +1,122 @@
+// Learning curves: the mean over seeds with its band, a read-out under the pointer, a log and a linear scale.
+
+const CURVE_HEIGHT = 320;
+
+function curvesPanel(experiment, shown) {
+  const curves = experiment.cases.map((entry) => entry.curve);
+  const unit = curves.find(Boolean).unit;
+  const box = el("div", { class: "chart", tabindex: 0, role: "group",
+    "aria-label": "Learning curves. The arrow keys move the read-out." });
+  const tip = el("div", { class: "tip", role: "status", hidden: "" });
+  let log = true, at = null, frame = null;
+
+  const visible = () => curves.map((curve, index) => ({ curve, index })).filter(
+    ({ curve, index }) => curve && shown.has(index));
+
+  function draw() {
+    const width = box.clientWidth;
+    if (!width) return;
+    frame = curveFrame(visible().map(({ curve }) => curve), width, log, unit);
+    const lines = visible().map(({ curve, index }) => curveLine(frame, curve, experiment.cases[index], index));
+    const cursor = svg("line", { class: "cursor", y1: frame.top, y2: frame.bottom, visibility: "hidden" });
+    frame.cursor = cursor;
+    box.replaceChildren(svg("svg", { width, height: CURVE_HEIGHT, "aria-hidden": "true" },
+      frame.axes, lines.map((line) => line.band), lines.map((line) => line.line), cursor), tip);
+    read(at);
+  }
+
+  function read(x) {
+    at = x;
+    const here = x === null ? [] : visible().map(({ curve, index }) => ({ curve, index, i: nearest(curve.x, x) }));
+    tip.hidden = !here.length;
+    frame.cursor.setAttribute("visibility", here.length ? "visible" : "hidden");
+    if (!here.length) return;
+    at = here[0].curve.x[here[0].i];
+    const px = frame.x(at);
+    frame.cursor.setAttribute("x1", px);
+    frame.cursor.setAttribute("x2", px);
+    here.sort((one, other) => (other.curve.return[other.i] ?? -Infinity) - (one.curve.return[one.i] ?? -Infinity));
+    tip.replaceChildren(el("strong", {}, `${unit} ${figure(at)}`), el("table", {}, here.map(({ curve, index, i }) =>
+      el("tr", {}, el("td", {}, dot(experiment.cases[index]), experiment.cases[index].name), el("td", {}, figure(curve.return[i])),
+        el("td", { class: "interval" }, curve.low[i] === curve.high[i] ? "" :
+          `${figure(curve.low[i])} to ${figure(curve.high[i])}`)))));
+    const left = px < frame.width / 2 ? px + 14 : px - tip.offsetWidth - 14;
+    tip.style.left = `${Math.max(0, Math.min(left, frame.width - tip.offsetWidth))}px`;
+  }
+
+  const follow = (event) => read(frame.back(event.clientX - box.getBoundingClientRect().left));
+  box.addEventListener("pointermove", follow);
+  box.addEventListener("pointerdown", follow);
+  box.addEventListener("pointerleave", () => read(null));
+  box.addEventListener("blur", () => read(null));
+  box.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const first = visible()[0];
+    if (!step || !first) return;
+    event.preventDefault();
+    const i = at === null ? 0 : nearest(first.curve.x, at) + step;
+    read(first.curve.x[Math.min(Math.max(i, 0), first.curve.x.length - 1)]);
+  });
+
+  const scale = (name, isLog) => el("button", { type: "button", "aria-pressed": isLog === log, onclick: (event) => {
+    log = isLog;
+    for (const each of event.target.parentNode.children) each.setAttribute("aria-pressed", each === event.target);
+    draw();
+  } }, name);
+  onWidth(box, draw);
+  const panel = el("figure", {}, el("figcaption", {}, el("span", {}, `Return over ${unit}s`),
+    el("span", { class: "switch", role: "group", "aria-label": "Scale" }, scale("log", true), scale("linear", false))),
+    box);
+  return { panel, draw };
+}
+
+function nearest(values, x) {
+  let low = 0, high = values.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < x) low = middle; else high = middle;
+  }
+  return Math.abs(values[low] - x) <= Math.abs(values[high] - x) ? low : high;
+}
+
+function extent(lists) {
+  let low = Infinity, high = -Infinity;
+  for (const list of lists) for (const value of list) if (value !== null) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+function curveFrame(curves, width, log, unit) {
+  const [left, right, top, bottom] = [64, width - 10, 12, CURVE_HEIGHT - 40];
+  const [x0, x1] = extent(curves.map((curve) => curve.x));
+  let [y0, y1] = extent(curves.flatMap((curve) => [curve.return, curve.low, curve.high]));
+  y0 = Math.min(0, y0);
+  y1 = Math.max(0, y1) || (y0 < 0 ? 0 : 1);
+  const threshold = 10 ** Math.round(Math.log10(Math.max(y1, -y0)) - 3);
+  const bend = log ? symlog(threshold) : (value) => value;
+  const x = (value) => left + (value - x0) / (x1 - x0 || 1) * (right - left);
+  const y = (value) => bottom - (bend(value) - bend(y0)) / (bend(y1) - bend(y0)) * (bottom - top);
+  const back = (px) => x0 + (px - left) / (right - left) * (x1 - x0);
+  const rows = log ? logTicks(y0, y1, threshold) : niceTicks(y0, y1, 5);
+  const columns = niceTicks(x0, x1, Math.max(3, Math.floor(width / 130)));
+  const axes = svg("g", { class: "axes" },
+    rows.map((tick) => svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: tick ? "grid" : "zero" })),
+    rows.map((tick) => svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, figure(tick))),
+    columns.map((tick) => svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, figure(tick))),
+    svg("text", { x: right, y: bottom + 34, "text-anchor": "end", class: "unit" }, `${unit}s of training`));
+  return { x, y, back, axes, top, bottom, width };
+}
+
+function curveLine(frame, curve, entry, index) {
+  const style = `--color: var(--case-${entry.color})`;
+  const points = (values) => values.map((value, i) => (value === null || curve.x[i] === null ? null :
+    `${frame.x(curve.x[i]).toFixed(1)},${frame.y(value).toFixed(1)}`)).filter(Boolean);
+  return {
+    band: svg("polygon", { class: "band", points: [...points(curve.low), ...points(curve.high).reverse()].join(" "),
+      style }),
+    line: svg("polyline", { class: "curve", points: points(curve.return).join(" "), style,
+      "stroke-dasharray": index >= MOST ? "2 3" : entry.dashed ? "6 5" : null }),
+  };
+}

@@ -1,0 +1,62 @@
+// Elements, numbers and scales. Every text goes in as text, so that a name is never read as HTML.
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child !== null));
+  return node;
+}
+
+const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+const whole = (value) => value.toLocaleString("en-US");
+
+function figure(value) {
+  if (value === null || value === undefined) return "-";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(2);
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(4)));
+}
+
+const symlog = (threshold) => (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / threshold);
+
+// Where marks stand between two values: 1, 2 or 5 times a power of ten apart.
+function niceTicks(low, high, count) {
+  const rough = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) ticks.push(i * step);
+  return ticks;
+}
+
+function logTicks(low, high, threshold) {
+  const ticks = [0];
+  for (let size = threshold; size <= Math.max(-low, high); size *= 10) ticks.push(size, -size);
+  return ticks.filter((tick) => tick >= low && tick <= high);
+}
+
+// Draws again whenever the width of an element changes.
+function onWidth(node, draw) {
+  let last = 0;
+  new ResizeObserver(() => {
+    const width = Math.floor(node.clientWidth);
+    if (width && width !== last) draw((last = width));
+  }).observe(node);
+}
+
+// The palette of adeu.envs: ice, as long as the agent is sure, to orange, where it explores.
+const HEAT = [[205, 232, 247], [255, 247, 205], [254, 217, 118], [250, 155, 60], [236, 84, 18]];
+
+function heat(share) {
+  const at = Math.min(Math.max(share || 0, 0), 1) * (HEAT.length - 1);
+  const from = HEAT[Math.floor(at)], to = HEAT[Math.ceil(at)], rest = at % 1;
+  return `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * rest)).join(" ")})`;
+}
+
+const dot = (entry) => el("span", { class: "dot", style: `--color: var(--case-${entry.color})` });

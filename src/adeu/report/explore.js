@@ -1,0 +1,205 @@
+// When did it explore? A case, a seed, an episode, and a scrubber over its steps.
+
+const LAST = 40;
+const MOST_LANES = 12;
+
+function makeTrace(entry, raw, lake) {
+  const decode = (column) => (typeof column === "string" ? Array.from(column, Number) : column);
+  const columns = Object.fromEntries(Object.entries(raw.columns).map(([name, column]) => [name, decode(column)]));
+  const get = (name) => columns[name];
+  const known = lake && columns.state && columns.state.every((state) => lake.cells[state] !== undefined);
+  const values = [...new Set([...(columns.best ?? []), ...(columns.action ?? [])])].sort((a, b) => a - b);
+  return {
+    entry, get, seed: raw.seed, episode: raw.episode, traced: raw.traced, length: columns.spread.length,
+    lake: known ? lake : null,
+    top: (name) => Math.max(name === "spread" ? 1 : 1e-12, ...columns[name].map((value) => value ?? 0)),
+    leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
+    explores(step) { return this.leaves(step) || Boolean(columns.explored?.[step]); },
+    actions: known ? [0, 1, 2, 3] : values.length <= MOST_LANES ? values : [],
+    // How much the spread changes within the episode: what the page is about.
+    contrast: deviation(columns.spread.map((value) => value ?? 0)),
+  };
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0) / values.length;
+const deviation = (values) => Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
+const exploring = (trace) => [...Array(trace.length).keys()].filter((step) => trace.explores(step));
+
+function story(trace) {
+  const n = trace.length, steps = exploring(trace), late = steps.filter((step) => step >= n - LAST);
+  const spread = trace.get("spread");
+  const amount = (value) => (value && value < 0.001 ? "below 0.001" : figure(Number(value.toPrecision(2))));
+  const count = (value) => (value ? whole(value) : "none");
+  if (n < 2 * LAST) return `${whole(n)} steps. It explored in ${count(steps.length)}; the mean spread is ${amount(mean(spread))}.`;
+  return `${whole(n)} steps. It explored in ${count(late.length)} of the last ${LAST}, where the mean spread is ` +
+    `${amount(mean(spread.slice(-LAST)))}, and in ${count(steps.length - late.length)} of the ${whole(n - LAST)} before, ` +
+    `where it is ${amount(mean(spread.slice(0, -LAST)))}.`;
+}
+
+function explorePanel(experiment) {
+  const traces = experiment.cases.flatMap((entry) => {
+    const lake = entry.lake && makeLake(entry.lake);
+    return entry.traces.map((each) => makeTrace(entry, each, lake));
+  });
+  if (!traces.length) return null;
+  const view = exploreView(experiment);
+  const select = (label, change) => {
+    const node = el("select", { onchange: change });
+    return { node, label: el("label", {}, el("span", {}, label), node) };
+  };
+  const fit = (node, values, chosen, text) => {
+    node.replaceChildren(...values.map((value) => el("option", { value }, text(value))));
+    node.value = values.includes(chosen) ? chosen : values[0];
+  };
+  const unique = (list) => [...new Set(list)];
+  const indexed = experiment.cases.map((_, i) => String(i));
+  const of = (index) => traces.filter((trace) => trace.entry === experiment.cases[index]);
+
+  function choose(wanted) {
+    const mine = of(cases.node.value);
+    fit(seeds.node, unique(mine.map((trace) => String(trace.seed))), wanted.seed, (seed) => seed);
+    const those = mine.filter((trace) => String(trace.seed) === seeds.node.value);
+    fit(episodes.node, those.map((trace) => String(trace.episode)), wanted.episode, (episode) => whole(Number(episode)));
+    view.show(those.find((trace) => String(trace.episode) === episodes.node.value));
+  }
+  const again = () => choose({ seed: seeds.node.value, episode: episodes.node.value });
+  const [cases, seeds, episodes] = [select("Case", again), select("Seed", again), select("Episode", again)];
+  const best = traces.reduce((one, other) => (other.contrast > one.contrast ? other : one));
+  const traced = indexed.filter((index) => of(index).length);
+  fit(cases.node, traced, String(experiment.cases.indexOf(best.entry)), (index) => experiment.cases[index].name);
+
+  const panel = el("section", { class: "explore", "aria-label": "When did it explore?" }, el("h3", {}, "When did it explore?"),
+    el("p", {}, "Choose an episode of training and move through it. Where the spread is low the agent does what its " +
+      "policy says; where it is high it tries other things."),
+    el("div", { class: "choose" }, cases.label, seeds.label, episodes.label), view.node,
+    el("p", { class: "note" }, "A step explores if its action is not the one that the " +
+      "policy says, or was drawn blindly. The page carries the longest traced episodes, at most 3 for each of the first 2 seeds of a " +
+      "case, step by step; all that were traced are in the run folder, in traces/."));
+  queueMicrotask(() => choose({ seed: String(best.seed), episode: String(best.episode) }));
+  return panel;
+}
+
+function exploreView(experiment) {
+  const wholeLake = el("canvas", { class: "whole", role: "img" }), near = el("canvas", { class: "near", role: "img" });
+  const nearBox = el("div", { class: "near-box" }, near);
+  const spreadBox = el("div", { class: "chart timeline" }), closeBox = el("div", { class: "chart close" });
+  const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the episode" });
+  const play = el("button", { type: "button", class: "play" }, "Play");
+  const before = el("button", { type: "button", title: "the exploring step before (P)" }, "‹ explored");
+  const after = el("button", { type: "button", title: "the next exploring step (N)" }, "explored ›");
+  const speed = el("select", { "aria-label": "Speed" }, [["5", "5 steps/s"], ["30", "30 steps/s"], ["0", "all in 20 s"]].map(
+    ([value, text]) => el("option", { value }, text)));
+  const paint = el("select", { "aria-label": "Colour of the path" }, [["spread", "spread g(f(s))"],
+    ["uncertainty", "uncertainty f(s)"]].map(([value, text]) => el("option", { value }, text)));
+  const readout = el("dl", { class: "readout" }), told = el("p", { class: "story" });
+  const maps = el("div", { class: "maps" }, nearBox, el("div", { class: "aside" },
+    el("figure", {}, wholeLake, el("figcaption", {}, "The whole lake; the frame is the close-up.")), readout));
+  let trace = null, now = 0, timer = null, moveCursor = () => {};
+
+  function seek(step) {
+    now = Math.min(Math.max(step, 0), trace.length - 1);
+    slider.value = now;
+    draw();
+  }
+  function draw() {
+    if (!trace) return;
+    moveCursor(now);
+    drawClose(closeBox, trace, now);
+    if (trace.lake) drawMaps();
+    describe();
+  }
+  function drawMaps() {
+    const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, lake = trace.lake;
+    const heats = heatOf(trace, trace.get(paint.value) ? paint.value : "spread", now), here = lake.cells[trace.get("state")[now]];
+    const [best, action] = [trace.get("best")?.[now], trace.get("action")?.[now]];
+    const frame = frameAround(lake, here, window);
+    drawNear(near, side, lake, heats, here, frame, best, action);
+    drawWhole(wholeLake, Math.min(240, nearBox.clientWidth), lake, heats, here, frame);
+    near.setAttribute("aria-label", `The agent and ${window} x ${window} cells around it. The policy says ` +
+      `${ACTIONS[best]}, the agent goes ${ACTIONS[action]}.`);
+    wholeLake.setAttribute("aria-label", `The whole lake of ${lake.size} x ${lake.size} cells, the agent in row ` +
+      `${lake.at(here)[0] + 1}, column ${lake.at(here)[1] + 1}.`);
+  }
+  function describe() {
+    const value = (name) => trace.get(name)?.[now];
+    const action = (name) => (trace.lake ? ACTIONS[value(name)] : figure(value(name)));
+    const lines = [["step", `${whole(now + 1)} of ${whole(trace.length)}`]];
+    if (trace.lake) lines.push(["cell", trace.lake.at(trace.lake.cells[value("state")]).map((i) => whole(i + 1)).join(", ")]);
+    if (value("best") !== undefined) lines.push(["policy π(s)", action("best")]);
+    if (value("action") !== undefined) lines.push(["action a", action("action")]);
+    const drawn = trace.leaves(now) ? "yes" : "yes, but draws π(s)";
+    lines.push(["explores", trace.explores(now) ? drawn : "no"], ["uncertainty f(s)", figure(value("uncertainty"))],
+      ["spread g(f(s))", figure(value("spread"))]);
+    if (value("reward") !== undefined) lines.push(["reward", figure(value("reward"))]);
+    if (value("cost") !== undefined) lines.push(["cost", figure(value("cost"))]);
+    readout.replaceChildren(...lines.map(([name, text]) => el("div", { class: name === "explores" && text !== "no" ? "yes" : null },
+      el("dt", {}, name), el("dd", {}, text))));
+    slider.setAttribute("aria-valuetext", lines.map(([name, text]) => `${name} ${text}`).join(", "));
+  }
+  function jump(direction) {
+    let step = now + direction;
+    while (step >= 0 && step < trace.length && !trace.explores(step)) step += direction;
+    if (step >= 0 && step < trace.length) seek(step);
+  }
+  function stop() {
+    cancelAnimationFrame(timer);
+    timer = null;
+    play.textContent = "Play";
+  }
+  function start() {
+    if (now === trace.length - 1) seek(0);
+    const [from, begun] = [now, performance.now()], rate = Number(speed.value) || trace.length / 20;
+    const tick = (time) => {
+      const step = from + Math.floor(Math.max(0, time - begun) / 1000 * rate);
+      if (step !== now) seek(step);
+      if (now < trace.length - 1) timer = requestAnimationFrame(tick);
+      else stop();
+    };
+    play.textContent = "Pause";
+    timer = requestAnimationFrame(tick);
+  }
+  const halt = (action) => () => { stop(); action(); };
+  slider.addEventListener("input", halt(() => seek(Number(slider.value))));
+  play.addEventListener("click", () => (timer === null ? start() : stop()));
+  before.addEventListener("click", halt(() => jump(-1)));
+  after.addEventListener("click", halt(() => jump(1)));
+  speed.addEventListener("change", () => timer !== null && (stop(), start()));
+  paint.addEventListener("change", draw);
+
+  const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
+  const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
+    key("k-mark", "a step that explores"));
+  const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: white, the policy; purple, the agent"),
+    key("k-path", "path, not visited in this episode"), key("k-hole", "hole"),
+    key("k-unsafe", "unsafe cell"), key("k-goal", "goal"), el("span", {}, el("label", {}, "colour: ", paint)),
+    el("span", { class: "scale" }, "low", el("span", { class: "ramp" }), "high"));
+  const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,
+    el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), closeBox, legend, maps,
+    mapLegend);
+  node.addEventListener("keydown", (event) => {
+    if (event.target.matches("select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "n" || event.key === "N") halt(() => jump(1))();
+    else if (event.key === "p" || event.key === "P") halt(() => jump(-1))();
+    else if (event.key === " " && event.target === slider) { event.preventDefault(); play.click(); }
+  });
+  const layout = () => {
+    if (!trace || !spreadBox.clientWidth) return;
+    moveCursor = drawSpread(spreadBox, trace, (step) => halt(() => seek(step))());
+    draw();
+  };
+  onWidth(node, layout);
+  return {
+    node,
+    show(chosen) {
+      stop();
+      trace = chosen;
+      slider.max = trace.length - 1;
+      now = exploring(trace).pop() ?? trace.length - 1;
+      slider.value = now;
+      told.textContent = `Episode ${whole(trace.episode)} of ${trace.entry.name}, seed ${trace.seed}: ${story(trace)}`;
+      for (const each of [nearBox, mapLegend, maps.querySelector("figure")]) each.hidden = !trace.lake;
+      maps.classList.toggle("bare", !trace.lake);
+      layout();
+    },
+  };
+}

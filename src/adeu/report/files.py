@@ -1,0 +1,102 @@
+"""Reading run folders that may come from anybody: nothing outside of the folder is read, nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+SUMMARY = "summary.json"
+MAX_BYTES = 200_000_000
+
+
+def experiment_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The folders at or below the root that have a summary; links are not followed."""
+    for folder, below, files in os.walk(root, followlinks=False):
+        below.sort()
+        path = pathlib.Path(folder)
+        if SUMMARY in files and not (path / SUMMARY).is_symlink():
+            yield path
+
+
+def inside(root: pathlib.Path, *names: str) -> pathlib.Path | None:
+    """The path below the root that the names lead to; None where it climbs out, is a link or is not there."""
+    try:
+        path = root.joinpath(*names)
+        below = path.relative_to(root)
+        if not below.parts or ".." in below.parts:
+            return None
+        steps = [root.joinpath(*below.parts[: depth + 1]) for depth in range(len(below.parts))]
+        return None if any(step.is_symlink() for step in steps) or not path.exists() else path
+    except (ValueError, OSError):  # a name that no file can have
+        return None
+
+
+def read_text(path: pathlib.Path) -> str:
+    if not path.is_file():
+        raise ValueError(f"{path} is no file")
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path} is too large for a report: {path.stat().st_size:,} bytes")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is corrupt ({error})") from None
+
+
+def read_json(path: pathlib.Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it anew") from None
+
+
+def read_summary(path: pathlib.Path) -> list[dict[str, Any]]:
+    """The rows of a summary, their figures finite or None."""
+    rows = read_json(path)
+    names = ("case", "metric")
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and all(isinstance(row.get(name), str) for name in names) for row in rows
+    ):
+        raise ValueError(f'{path} is no summary: it takes a list of rows {{"case", "metric", "value", ...}}')
+    figures = ("value", "low", "high", "paper", "seeds")
+    return [
+        {name: row[name] for name in names} | {name: number(path, name, row.get(name)) for name in figures}
+        for row in rows
+    ]
+
+
+def number(path: pathlib.Path, name: str, value: Any) -> float | None:
+    """A finite number, or None: undefined."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{path} is no summary: {name} takes a number or null, got {str(value)[:80]!r}")
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # an integer beyond all floats
+        return None
+
+
+def read_columns(path: pathlib.Path, text: int = 0) -> tuple[list[list[str]], dict[str, list[float | None]]]:
+    """The columns of a CSV file: the first `text` as they stand, those of numbers by name.
+
+    A name may have commas in it: the columns of numbers are counted from the right.
+    """
+    try:
+        head, *lines = read_text(path).splitlines()
+        names = head.split(",")[text:]
+        rows = [line.rsplit(",", len(names)) if text else line.split(",") for line in lines]
+        if any(len(row) != len(names) + text for row in rows):
+            raise ValueError("its rows do not have the columns of its head")
+        numbers = {name: [_float(row[text + i]) for row in rows] for i, name in enumerate(names)}
+    except ValueError as error:
+        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it anew") from None
+    return [[row[i] for row in rows] for i in range(text)], numbers
+
+
+def _float(text: str) -> float | None:
+    value = float(text) if text else math.nan
+    return value if math.isfinite(value) else None

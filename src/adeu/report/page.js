@@ -1,0 +1,34 @@
+// The page: a section for each experiment.
+
+const MOST = 7;
+
+function experimentSection(experiment, place) {
+  const shown = new Set(experiment.cases.map((_, index) => index).slice(0, MOST));
+  const drawn = experiment.cases.some((entry) => entry.curve);
+  const curves = drawn ? curvesPanel(experiment, shown) : null;
+  const toggle = curves && ((index) => {
+    if (!shown.delete(index)) shown.add(index);
+    curves.draw();
+  });
+  const hidden = experiment.cases.length > MOST;
+  const title = experiment.title ? experiment.title[0].toUpperCase() + experiment.title.slice(1) : experiment.name;
+  return el("section", { class: "experiment", id: `experiment-${place}` },
+    el("p", { class: "name" }, experiment.name), el("h2", {}, title),
+    experiment.lesson ? el("p", { class: "lesson" }, experiment.lesson) : null,
+    experiment.changed.length ? el("p", { class: "changed" }, el("strong", {}, "Not the experiment's own settings: "),
+      `${experiment.changed.join("; ")}.`) : null,
+    figureTable(experiment, shown, toggle), meanings(experiment.metrics),
+    curves ? curves.panel : null,
+    curves ? el("p", { class: "note" }, "The line is the mean over seeds, the band its 95% interval. ",
+      hidden ? `The first ${MOST} cases are drawn. ` : "", "A click on a case in the table shows or hides its curve.") : null,
+    explorePanel(experiment), settingsOf(experiment),
+    experiment.made ? el("p", { class: "made" }, `Made with ${experiment.made}`) : null);
+}
+
+const data = JSON.parse(document.getElementById("data").textContent);
+data.colors.forEach((value, index) => document.documentElement.style.setProperty(`--color-${index}`, value));
+const contents = document.getElementById("contents");
+contents.hidden = data.experiments.length < 2;
+contents.append(...data.experiments.map((experiment, place) =>
+  el("a", { href: `#experiment-${place}` }, experiment.name)));
+document.getElementById("experiments").append(...data.experiments.map(experimentSection));

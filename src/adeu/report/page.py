@@ -1,0 +1,41 @@
+"""The page: HTML, style, script and data in one file."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from importlib.resources import files
+from typing import Any
+
+from adeu.experiments.plots import COLORS
+from adeu.report.collect import collect
+from adeu.runs.folder import write
+
+SCRIPTS = ("dom.js", "table.js", "curves.js", "lake.js", "timeline.js", "explore.js", "page.js")
+
+
+def write_report(runs: str | pathlib.Path, html: str | pathlib.Path | None = None) -> pathlib.Path:
+    """Writes one page about all experiments in a folder, and returns where it is.
+
+    Args:
+        runs: a folder of runs, or the folder of one experiment in it.
+        html: where to; report.html in that folder if not given.
+    """
+    root = pathlib.Path(runs)
+    path = root / "report.html" if html is None else pathlib.Path(html)
+    page = render({"colors": COLORS, "experiments": collect(root)})
+    write(path, page.encode("utf-8", "replace"))
+    return path
+
+
+def render(data: dict[str, Any]) -> str:
+    """The page for such data. No text of the data can end the script element that holds it."""
+    room = files("adeu.report")
+    page = (room / "page.html").read_text("utf-8")
+    script = "\n".join((room / name).read_text("utf-8") for name in SCRIPTS)
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    for letter, code in {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}.items():
+        text = text.replace(letter, code)
+    parts = {"@STYLE@": (room / "page.css").read_text("utf-8"), "@DATA@": text, "@SCRIPT@": script}
+    return re.sub("|".join(parts), lambda place: parts[place[0]], page)

@@ -1,0 +1,41 @@
+"""Real runs and a real browser, made once."""
+
+import fcntl
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.report.browser import browser
+
+COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
+SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
+
+
+def adeu(*arguments):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """A folder with two experiments, both with traced episodes, and what the first command printed.
+
+    The processes that share the tests share the folder: the second finds all runs complete.
+    """
+    base = tmp_path_factory.getbasetemp()
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "report-runs"
+    out.mkdir(exist_ok=True)
+    with (out / ".made").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[20,100,300,600]")
+        safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[100]")
+    assert lake.returncode == safe.returncode == 0, lake.stderr + safe.stderr
+    return out, lake.stdout
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory):
+    """A page of a headless Chromium; without one, the tests that need it are skipped."""
+    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened

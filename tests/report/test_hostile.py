@@ -1,0 +1,190 @@
+"""Run folders that nobody vouches for: names that are code, numbers that are none, paths that lead elsewhere."""
+
+import json
+import os
+import pickle
+
+import pytest
+
+from adeu.report import write_report
+from tests.report.conftest import adeu
+
+NAMES = [
+    "</script><script>window.hacked = 1</script>",
+    "</script ><script >window.hacked = 1</script >",
+    '"><img src=x onerror="window.hacked = 1">',
+    "<style>body { display: none }</style>",
+    "'; window.hacked = 1; '",
+    "<!--",
+    "__proto__",
+    "constructor",
+    "../../secret",
+    "/etc",
+    "a,b",
+    "nul\0",
+    "",
+    "x" * 300,
+]
+SPREAD = "state,best,action,explored,uncertainty,spread,reward,cost"
+
+
+def row(case, metric="mean", **figures):
+    nothing = {"value": None, "low": None, "high": None, "seeds": 2, "paper": None}
+    return {"case": case, "metric": metric} | nothing | figures
+
+
+@pytest.fixture
+def folder(tmp_path):
+    below = tmp_path / "runs" / "unheard-of"
+    below.mkdir(parents=True)
+    return below
+
+
+def write_run(folder, case, lines, setting=None, experiment="unheard-of"):
+    run = folder / case / "seed-0"
+    (run / "traces").mkdir(parents=True)
+    spec = {"experiment": experiment, "case": case, "seed": 0, "setting": setting or {}}
+    (run / "spec.json").write_text(json.dumps(spec))
+    (run / "traces" / "episode-7.csv").write_text("\n".join([SPREAD, *lines]) + "\n")
+    return run
+
+
+def data(report):
+    text = report.read_text().partition('id="data">')[2].partition("</script>")[0]
+    return json.loads(text)["experiments"]
+
+
+def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
+    rows = [row(name, f"metric {NAMES[0]}", value=1e308, low=-1e308, high=10**400) for name in NAMES]
+    rows += [row("odd", "nan", value=float("nan"), low=float("-inf"), high=float("inf"), paper=1e-300)]
+    rows += [row("odd", "tiny", value=5e-324)]
+    (folder / "summary.json").write_text(json.dumps(rows))
+    curves = [
+        f"{name},1,{i},{value},-1e308,1e308" for name in NAMES[:8] for i, value in enumerate((1e308, "nan", "", 2))
+    ]
+    (folder / "curves.csv").write_text("\n".join(["case,step,episode,return,low,high", *curves]) + "\n")
+    steps = ["0,1,1,0,nan,inf,1e308,0", "-5,,9,1,1e300,-1,,0", "99999999999999999999,2,2,0,0.5,0.5,1,1"]
+    lake = {"lake": {"size": 10**9}, NAMES[0]: {NAMES[1]: [float("nan")]}}
+    write_run(folder, "odd", steps, lake)
+    write_run(folder, "__proto__", steps, {"lake": {"size": "x", "layout": NAMES[0]}}, experiment=NAMES[0])
+    page.open(write_report(folder.parent))
+    assert page.complaints == []
+    assert len(page.requests) == 1
+    assert page.run("window.hacked") is None
+    shown = page.run("document.querySelector('.figures').textContent")
+    assert all(name in shown for name in NAMES)
+    assert "1e+308" in shown
+    assert page.run("document.querySelectorAll('.figures tbody tr').length") == len(NAMES) + 1
+    assert page.run("document.querySelectorAll('main img, main script, main style').length") == 0
+    assert page.run("document.querySelector('td[data-metric=nan] .value').textContent") == "-"
+    assert page.run("document.querySelectorAll('.explore .readout div').length") >= 5
+    page.open(folder.parent / "report.html", 390, 844)
+    assert page.run("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_unknown_experiment_is_told_from_its_summary_alone(folder, page):
+    (folder / "summary.json").write_text(json.dumps([row("mine", "score", value=1234.5, low=1000.0, high=2000.0)]))
+    page.open(write_report(folder))
+    text = page.run("document.querySelector('#experiment-0').innerText")
+    for part in ("unheard-of", "mine", "score", "1,234.5", "1,000 to 2,000"):
+        assert part in text
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['[{"case": "a", "met', "", "{}", "[1]", '[{"case": 1, "metric": "m"}]', "[" * 100_000, "9" * 5_000, "\xff"],
+)
+def test_a_broken_summary_is_refused_by_name(folder, content):
+    (folder / "summary.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"summary\.json"):
+        write_report(folder.parent)
+    assert not (folder.parent / "report.html").exists()
+
+
+def test_a_figure_that_is_no_number_is_refused(folder):
+    (folder / "summary.json").write_text(json.dumps([row("a", value="<b>")]))
+    with pytest.raises(ValueError, match=r"summary\.json is no summary: value takes a number or null"):
+        write_report(folder)
+
+
+@pytest.mark.parametrize("name", ["spec.json", "traces/episode-7.csv"])
+def test_a_broken_run_is_refused_by_name(folder, name):
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    file = write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"]) / name
+    file.write_text(file.read_text()[:-9])
+    with pytest.raises(ValueError, match=f"{file.name} is corrupt"):
+        write_report(folder)
+
+
+def test_broken_curves_are_refused_by_name(folder):
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    for content in ("", "case,step\na,1\n", "case,step,episode,return,low,high\na,1,1,x,1,1\n"):
+        (folder / "curves.csv").write_text(content)
+        with pytest.raises(ValueError, match=r"curves\.csv is corrupt"):
+            write_report(folder)
+
+
+def test_the_command_says_so_in_a_line(folder):
+    (folder / "summary.json").write_text("[")
+    done = adeu("report", folder)
+    assert done.returncode == 1
+    assert "summary.json is corrupt" in done.stderr
+    assert "Traceback" not in done.stderr
+    empty = adeu("report", folder.parent.parent / "nowhere")
+    assert empty.returncode == 1
+    assert "nowhere is no folder of runs" in empty.stderr
+
+
+def test_nothing_outside_of_the_folder_is_read(folder):
+    outside = folder.parent.parent / "outside"
+    secret = ["0,1,1,0,0.5,0.123456,1,0"]
+    run = write_run(outside, "a", secret)
+    (outside / "summary.json").write_text(json.dumps([row("secret")]))
+    cases = ["../../outside/a", str(outside / "a"), "link", "seed", "traces", "file"]
+    (folder / "summary.json").write_text(json.dumps([row(case) for case in cases]))
+    (folder / "link").symlink_to(outside / "a")
+    (folder / "seed").mkdir()
+    (folder / "seed" / "seed-0").symlink_to(run)
+    (folder / "traces" / "seed-0").mkdir(parents=True)
+    (folder / "traces" / "seed-0" / "traces").symlink_to(run / "traces")
+    inner = folder / "file" / "seed-0" / "traces"
+    inner.mkdir(parents=True)
+    (inner / "episode-7.csv").symlink_to(run / "traces" / "episode-7.csv")
+    (folder / "file" / "seed-0" / "spec.json").symlink_to(run / "spec.json")
+    (folder / "curves.csv").symlink_to(run / "traces" / "episode-7.csv")
+    (folder.parent / "elsewhere").symlink_to(outside)
+    (experiment,) = data(write_report(folder.parent))
+    assert [case["name"] for case in experiment["cases"]] == cases
+    assert all(case["traces"] == [] and case["curve"] is None for case in experiment["cases"])
+    assert "0.12346" not in (folder.parent / "report.html").read_text()
+
+
+class Trap:
+    def __reduce__(self):
+        return os.mkdir, ("sprung",)
+
+
+def test_nothing_is_unpickled(folder, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    run = write_run(folder, "a", ["0,1,1,0,0.5,0.25,1,0"])
+    (run / "checkpoint").mkdir()
+    for name in ("checkpoint/state.npz", "traces/episode-8.pkl", "metrics.csv", "done.json"):
+        (run / name).write_bytes(pickle.dumps(Trap()))
+    (experiment,) = data(write_report(folder))
+    assert experiment["cases"][0]["traces"][0]["columns"]["spread"] == [0.25]
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_pipe_in_place_of_a_file_does_not_hang(folder):
+    os.mkfifo(folder / "summary.json")
+    with pytest.raises(ValueError, match=r"summary\.json is no file"):
+        write_report(folder)
+
+
+def test_an_endless_episode_is_left_out(folder):
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"] * 20_001)
+    (experiment,) = data(write_report(folder))
+    assert experiment["cases"][0]["traces"] == []

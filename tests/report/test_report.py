@@ -1,0 +1,197 @@
+"""The report as a reader meets it: in a browser."""
+
+import itertools
+import json
+
+import pytest
+
+from adeu.report import write_report
+from tests.report.conftest import adeu
+
+PICTURE = """Array.from(document.querySelectorAll('#experiment-0 canvas')).map(each => each.toDataURL()).concat(
+    Array.from(document.querySelectorAll('#experiment-0 .explore svg')).map(each => each.outerHTML))"""
+READOUT = "document.querySelector('#experiment-0 .readout').textContent"
+SLIDER = "document.querySelector('#experiment-0 input[type=range]')"
+STEP = f"Number({SLIDER}.value)"
+
+
+@pytest.fixture(scope="session")
+def report(runs, tmp_path_factory):
+    return write_report(runs[0], tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture
+def opened(page, report):
+    page.open(report)
+    yield page
+    assert page.complaints == []
+    assert page.requests == [report.resolve().as_uri()]
+
+
+def move(page, step):
+    page.run(f"{SLIDER}.value = {step}; {SLIDER}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    page.settle()
+
+
+def wanted(row):
+    """What the cell of a row says."""
+    form = {"violations": ".3f", "solved": ".0%"}.get(row["metric"], ",.0f")
+    value, low, high = ("-" if row[name] is None else format(row[name], form) for name in ("value", "low", "high"))
+    return value if low == high else f"{value} {low} to {high}"
+
+
+def test_run_ends_with_the_path_of_a_report_that_is_there(runs):
+    out, printed = runs
+    path = out / "frozen-lake" / "report.html"
+    assert printed.rstrip().endswith(f"report   {path}")
+    assert path.stat().st_size > 10_000
+
+
+def test_the_command_writes_where_it_is_told_to(runs, tmp_path):
+    done = adeu("report", runs[0], "--html", tmp_path / "r.html")
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'r.html'}\n"), done.stderr
+    assert (tmp_path / "r.html").stat().st_size < 1_000_000
+
+
+def test_the_file_names_nothing_outside_of_it(report):
+    text = report.read_text()
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+    assert " src=" not in text
+
+
+def test_the_table_holds_the_numbers_of_the_summary(opened, runs):
+    for place, name in enumerate(("frozen-lake", "safe-frozen-lake")):
+        rows = json.loads((runs[0] / name / "summary.json").read_text())
+        cells = opened.run(f"""Array.from(document.querySelectorAll('#experiment-{place} td[data-metric]')).map(
+            cell => [cell.dataset.case, cell.dataset.metric, cell.dataset.value, cell.innerText])""")
+        assert len(cells) == len(rows) > 10
+        shown = {(case, metric): (value, text) for case, metric, value, text in cells}
+        for row in rows:
+            value, text = shown[row["case"], row["metric"]]
+            assert (float(value) if value else None) == row["value"]
+            assert " ".join(text.split()) == wanted(row)
+
+
+def test_a_known_experiment_says_what_it_is_and_what_was_changed(opened):
+    text = opened.run("document.querySelector('#experiment-0').innerText")
+    assert "The motivating example: four ways to explore" in text
+    assert "lake.size is 30, not 1500" in text
+    assert "traced is" not in text
+    settings = opened.run("document.querySelector('#experiment-0 dl.settings').textContent")
+    assert "Counts" in settings
+    assert "f.beta 0.9" in settings
+    assert "lake.size" not in settings
+
+
+def test_moving_the_scrubber_moves_the_picture_and_the_readout(opened):
+    seen = []
+    for step in (0, 1, 20):
+        move(opened, step)
+        seen.append((opened.run(PICTURE), opened.run(READOUT)))
+        assert f"step{step + 1} of " in seen[-1][1]
+    for (before, said), (after, says) in itertools.pairwise(seen):
+        assert len(before) == len(after) == 4
+        assert all(one != other for one, other in zip(before, after, strict=True))
+        assert said != says
+
+
+def test_the_readout_is_what_the_run_wrote(opened, runs):
+    chosen = "Array.from(document.querySelectorAll('#experiment-0 .choose select')).map(each => each.value)"
+    _, seed, episode = opened.run(chosen)
+    name = opened.run("document.querySelector('#experiment-0 .choose select').selectedOptions[0].textContent")
+    trace = runs[0] / "frozen-lake" / name / f"seed-{seed}" / "traces" / f"episode-{episode}.csv"
+    head, *lines = trace.read_text().splitlines()
+    for step in (0, len(lines) - 1):
+        move(opened, step)
+        row = dict(zip(head.split(","), lines[step].split(","), strict=True))
+        said = dict(
+            opened.run("""Array.from(document.querySelectorAll('#experiment-0 .readout div')).map(
+                line => Array.from(line.children).map(each => each.textContent))""")
+        )
+        assert said["step"] == f"{step + 1} of {len(lines)}"
+        actions = ("up", "right", "down", "left")
+        assert (said["policy π(s)"], said["action a"]) == (actions[int(row["best"])], actions[int(row["action"])])
+        assert float(said["uncertainty f(s)"]) == pytest.approx(float(row["uncertainty"]), rel=1e-3)
+        assert float(said["spread g(f(s))"]) == pytest.approx(float(row["spread"]), rel=1e-2, abs=1e-8)
+        assert float(said["reward"].replace(",", "")) == pytest.approx(float(row["reward"]), rel=1e-3, abs=0.5)
+
+
+def test_keys_and_buttons_move_too(opened):
+    move(opened, 3)
+    opened.run(f"{SLIDER}.focus()")
+    opened.press("ArrowRight", 39)
+    assert opened.run(STEP) == 4
+    opened.press("ArrowLeft", 37)
+    assert opened.run(STEP) == 3
+    opened.run("document.querySelector('#experiment-0 .play').click()")
+    opened.wait(f"{STEP} > 5")
+    opened.run("document.querySelector('#experiment-0 .play').click()")
+    stopped = opened.run(STEP)
+    opened.run("new Promise(done => setTimeout(() => done(1), 400))")
+    assert opened.run(STEP) == stopped
+
+
+def test_another_case_is_another_episode(opened):
+    before = opened.run(PICTURE), opened.run("document.querySelector('#experiment-0 .story').textContent")
+    opened.run("""{const select = document.querySelector('#experiment-0 .choose select');
+        select.selectedIndex = 0; select.dispatchEvent(new Event('change', {bubbles: true}));}""")
+    opened.settle()
+    assert "of eps-greedy, seed" in opened.run("document.querySelector('#experiment-0 .story').textContent")
+    assert opened.run(PICTURE) != before[0]
+    episodes = "document.querySelectorAll('#experiment-0 .choose select')[2].options.length"
+    assert opened.run(episodes) == 3  # of the four that were traced
+    assert "the longest traced episodes" in opened.run("document.querySelector('#experiment-0 .explore').textContent")
+
+
+def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
+    chart = "document.querySelector('#experiment-0 figure .chart')"
+    log = opened.run(f"{chart}.innerHTML")
+    opened.run("document.querySelectorAll('#experiment-0 .switch button')[1].click()")
+    assert opened.run(f"{chart}.querySelectorAll('.curve').length") == 4
+    assert opened.run(f"{chart}.innerHTML") != log
+    opened.run("document.querySelector('#experiment-0 button.case').click()")
+    assert opened.run(f"{chart}.querySelectorAll('.curve').length") == 3
+    opened.run(f"{chart}.scrollIntoView()")
+    left, top, width, height = opened.run(
+        f"(r => [r.left, r.top, r.width, r.height])({chart}.getBoundingClientRect())"
+    )
+    opened.send("Input.dispatchMouseEvent", type="mouseMoved", x=left + width / 2, y=top + height / 2)
+    opened.settle()
+    assert "episode 300" in opened.run(f"{chart}.querySelector('.tip:not([hidden])').textContent")
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_nothing_is_wider_than_a_phone(page, report, width):
+    page.open(report, width, 844)
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    page.settle()
+    assert page.run("document.documentElement.scrollWidth") <= width
+    assert (
+        page.run("document.querySelector('.scroll').scrollWidth - document.querySelector('.scroll').clientWidth") <= 0
+    )
+
+
+def test_dark_readers_get_a_dark_page(page, report):
+    brightness = """(color => color.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0))(
+        getComputedStyle(document.body).backgroundColor)"""
+    page.open(report)
+    light = page.run(brightness)
+    page.open(report, dark=True)
+    assert page.run(brightness) < 150 < 600 < light
+
+
+def test_every_control_has_a_name(opened):
+    nameless = opened.run("""Array.from(document.querySelectorAll('button, select, input, canvas')).filter(each =>
+        !(each.getAttribute('aria-label') || each.textContent.trim() || each.labels?.length)).length""")
+    assert nameless == 0
+
+
+def test_a_case_has_one_colour_in_table_and_curves(opened):
+    dots, lines = (
+        opened.run(f"""Array.from(document.querySelectorAll('#experiment-0 {where}')).map(
+            each => getComputedStyle(each).{how})""")
+        for where, how in ((".figures .dot", "backgroundColor"), (".curve", "stroke"))
+    )
+    assert dots == lines
+    assert len(set(dots)) == 4
