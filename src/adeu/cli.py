@@ -7,7 +7,8 @@ import json
 import pathlib
 import signal
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -19,6 +20,7 @@ from adeu.experiments import NAMES, find
 from adeu.experiments.experiment import Experiment
 from adeu.experiments.tables import table
 from adeu.runs.display import Display
+from adeu.runs.engines.event import Event
 from adeu.runs.spec import Spec, override
 from adeu.runs.sweep import sweep
 
@@ -57,6 +59,10 @@ class Run:
     """The folder of all runs."""
     jobs: int | None = None
     """How many runs at once; one per core if not given."""
+    engine: Literal["local", "ray"] = "local"
+    """Where to run: on this machine, or as tasks of a Ray cluster."""
+    address: str | None = None
+    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; one is started here if not given."""
     dry_run: bool = False
     """Prints what would run, and runs nothing."""
     json: bool = False
@@ -96,9 +102,12 @@ class Run:
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
         if self.quiet or self.json:
-            return sweep(specs, self.out, self.jobs)
+            return self._work(specs)
         with Display(console, self.experiment, len(specs)) as display:
-            return sweep(specs, self.out, self.jobs, display)
+            return self._work(specs, display)
+
+    def _work(self, specs: list[Spec], watch: Callable[[Event], None] = lambda _: None) -> dict[Spec, str]:
+        return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
 
 
 def chosen(name: str, assignments: tuple[str, ...]) -> Experiment:

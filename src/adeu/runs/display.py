@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from adeu.runs.engines.local import Event
+from adeu.runs.engines.event import Event
 from adeu.runs.spec import Spec
 
 LINES = 20

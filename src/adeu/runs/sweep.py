@@ -10,15 +10,19 @@ import json
 import pathlib
 import platform
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from adeu.core import check
 from adeu.runs.engines import local
-from adeu.runs.engines.local import Event
+from adeu.runs.engines.event import Event
 from adeu.runs.folder import DONE, METRICS, SPEC, read_json, write_json
 from adeu.runs.lock import locked
 from adeu.runs.spec import Spec, differences, fingerprint
+from adeu.runs.work import checkpoint_seconds
 
+Engine = Callable[[Sequence[Spec], pathlib.Path, int | None, tuple[int, ...]], Generator[Event]]
+"""Works on runs and yields what happens to them; see `engines.local.run`."""
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 
 
@@ -27,6 +31,8 @@ def sweep(
     out: str | pathlib.Path,
     jobs: int | None = None,
     watch: Callable[[Event], None] = lambda _: None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> dict[Spec, str]:
     """Runs what is not yet complete, and returns the runs that failed, with the reason.
 
@@ -35,7 +41,11 @@ def sweep(
         out: the folder of all runs; a folder in it that holds another spec is refused, and nothing is run.
         jobs: how many at once; None: one per core.
         watch: is told what happens.
+        engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
+        address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
     """
+    run = _engine(engine, address)
+    checkpoint_seconds()
     for spec in {spec.case: spec for spec in specs}.values():
         spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
     failed, out = {}, pathlib.Path(out)
@@ -48,12 +58,28 @@ def sweep(
                 watch(Event(spec, finished=True))
         for spec in left:
             write_json(out / spec.name / SPEC, spec.plain() | _provenance())
-        events = stack.enter_context(contextlib.closing(local.run(left, out, jobs or local.cores(), locks)))
+        events = stack.enter_context(contextlib.closing(run(left, out, jobs, locks)))
         for event in events:
             if event.failed:
                 failed[event.spec] = event.failed
             watch(event)
     return failed
+
+
+def _engine(name: str, address: str | None) -> Engine:
+    if name == "ray":
+        try:
+            from adeu.runs.engines import ray
+        except ModuleNotFoundError as error:
+            if error.name != "ray":
+                raise
+            raise ValueError("the ray engine needs Ray, which is not installed: pip install 'adeu-rl[ray]'") from None
+        return functools.partial(ray.run, address=address)
+    if name != "local":
+        check.refuse("sweep", "engine", "'local' or 'ray'", name)
+    if address is not None:
+        check.refuse("sweep", "address", "nothing unless the engine is 'ray'", address)
+    return local.run
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:

@@ -9,15 +9,29 @@ metrics.csv, then done.json
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from adeu.core import check
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Metrics, Store, done, load_checkpoint, save_checkpoint, to_csv
 from adeu.runs.trainer import Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
+SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
+
+
+def checkpoint_seconds() -> float:
+    """From one checkpoint to the next, about: 5, or what the environment's ADEU_CHECKPOINT_SECONDS says."""
+    text = os.environ.get(SECONDS_VARIABLE)
+    if text is None:
+        return CHECKPOINT_SECONDS
+    try:
+        return check.as_number("adeu", SECONDS_VARIABLE, float(text), at_least=0)
+    except ValueError:
+        check.refuse("adeu", SECONDS_VARIABLE, "a finite number >= 0", text)
 
 
 class Progress(NamedTuple):

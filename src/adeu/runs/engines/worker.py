@@ -31,9 +31,9 @@ def main() -> None:
         out.write(json.dumps(message) + "\n")
 
     while True:
-        folder, trainer = tasks.get()
+        folder, trainer, checkpoint_seconds = tasks.get()
         try:
-            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)))
+            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)), checkpoint_seconds)
         except Exception as error:
             tell({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
         else:
