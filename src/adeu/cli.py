@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -63,6 +64,8 @@ class Run:
     """Where to run: on this machine, or as tasks of a Ray cluster."""
     address: str | None = None
     """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; one is started here if not given."""
+    tensorboard: bool = False
+    """Writes event files beside each run's metrics.csv, for `tensorboard --logdir OUT`."""
     dry_run: bool = False
     """Prints what would run, and runs nothing."""
     json: bool = False
@@ -101,13 +104,20 @@ class Run:
         return 0
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
-        if self.quiet or self.json:
-            return self._work(specs)
-        with Display(console, self.experiment, len(specs)) as display:
-            return self._work(specs, display)
+        watchers: list[Callable[[Event], None]] = []
+        if self.tensorboard:
+            from adeu.runs.tensorboard import EventFiles
 
-    def _work(self, specs: list[Spec], watch: Callable[[Event], None] = lambda _: None) -> dict[Spec, str]:
-        return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
+            watchers.append(EventFiles(self.out))
+
+        def watch(event: Event) -> None:
+            for watcher in watchers:
+                watcher(event)
+
+        with contextlib.ExitStack() as stack:
+            if not (self.quiet or self.json):
+                watchers.append(stack.enter_context(Display(console, self.experiment, len(specs))))
+            return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
 
 
 def chosen(name: str, assignments: tuple[str, ...]) -> Experiment:
