@@ -34,18 +34,21 @@ class Estimate(NamedTuple):
 def estimate(statistic: Callable[[Curves], float | None], curves: Curves) -> Estimate:
     """The statistic, and its 95% interval by drawing as many seeds again, with replacement, many times.
 
-    A statistic may be None, undefined, for these seeds; it has no interval where it is undefined for some draws, nor
-    with one seed alone.
+    A statistic may be None, undefined, for these seeds, or not finite, which is no figure either; it has no interval
+    where it is so for some draws, nor with one seed alone.
     """
     value = statistic(curves)
     seeds = len(next(iter(curves.values())))
-    if value is None or seeds < 2:
+    if value is None or not np.isfinite(value):
+        return Estimate(None, None, None)
+    if seeds < 2:
         return Estimate(value, None, None)
     draws = np.random.default_rng(0).integers(seeds, size=(RESAMPLES, seeds))
     drawn = [statistic(_Drawn(curves, draw)) for draw in draws]
-    if None in drawn:
+    figures = np.array(drawn, float)  # None becomes NaN
+    if not np.isfinite(figures).all():
         return Estimate(value, None, None)
-    low, high = np.quantile(np.array(drawn, float), LEVELS)
+    low, high = np.quantile(figures, LEVELS)
     return Estimate(value, float(low), float(high))
 
 

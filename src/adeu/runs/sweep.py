@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib.metadata
 import json
 import pathlib
@@ -16,9 +15,9 @@ from typing import Any
 from adeu.core import check
 from adeu.runs.engines import local
 from adeu.runs.engines.event import Event
-from adeu.runs.folder import DONE, METRICS, SPEC, read_json, write_json
+from adeu.runs.folder import DONE, SPEC, Folder, check_metrics, read_json, write_json
 from adeu.runs.lock import locked
-from adeu.runs.spec import Spec, differences, fingerprint
+from adeu.runs.spec import Spec, differences
 from adeu.runs.work import checkpoint_seconds
 
 Engine = Callable[[Sequence[Spec], pathlib.Path, int | None, tuple[int, ...]], Generator[Event]]
@@ -54,6 +53,7 @@ def sweep(
         locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
         left = [spec for spec in specs if not is_complete(spec, out)]
         for spec in specs:
+            Folder(out / spec.name).tidy(done=spec not in left)
             if spec not in left:
                 watch(Event(spec, finished=True))
         for spec in left:
@@ -93,23 +93,13 @@ def is_complete(spec: Spec, out: pathlib.Path) -> bool:
         theirs = {name: found[name] for name in mine}
     except (TypeError, KeyError):
         raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
-    if fingerprint(theirs) != fingerprint(mine):
+    if theirs != mine:
         how = "; ".join(list(differences(theirs, mine))[:3])
         raise ValueError(f"{folder} holds another run: {how}. Choose another --out, or delete that folder")
     done = read_json(folder / DONE)
     if done is not None:
         check_metrics(folder, done)
     return done is not None
-
-
-def check_metrics(folder: pathlib.Path, done: Any) -> None:
-    """Refuses metrics that are not those that were written at the end."""
-    try:
-        digest = hashlib.sha256((folder / METRICS).read_bytes()).hexdigest()
-    except FileNotFoundError:
-        digest = ""
-    if not isinstance(done, dict) or done.get("sha256") != digest:
-        raise ValueError(f"{folder / METRICS} is not what the run wrote; delete {folder} to run that seed again")
 
 
 @functools.cache

@@ -50,6 +50,9 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
             tasks.put(pickle.load(source))
     except EOFError:
         os._exit(0)
+    except BaseException:  # a task cut off by its sender's end, or one that cannot be loaded here
+        traceback.print_exc()
+        os._exit(1)
 
 
 if __name__ == "__main__":
