@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
 import signal
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -20,6 +22,7 @@ from adeu.experiments.experiment import Experiment
 from adeu.experiments.tables import table
 from adeu.report import write_report
 from adeu.runs.display import Display
+from adeu.runs.engines.event import Event
 from adeu.runs.spec import Spec, override
 from adeu.runs.sweep import sweep
 
@@ -58,6 +61,12 @@ class Run:
     """The folder of all runs."""
     jobs: int | None = None
     """How many runs at once; one per core if not given."""
+    engine: Literal["local", "ray"] = "local"
+    """Where to run: on this machine, or as tasks of a Ray cluster."""
+    address: str | None = None
+    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; one is started here if not given."""
+    tensorboard: bool = False
+    """Writes event files beside each run's metrics.csv, for `tensorboard --logdir OUT`."""
     dry_run: bool = False
     """Prints what would run, and runs nothing."""
     json: bool = False
@@ -98,10 +107,20 @@ class Run:
         return 0
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
-        if self.quiet or self.json:
-            return sweep(specs, self.out, self.jobs)
-        with Display(console, self.experiment, len(specs)) as display:
-            return sweep(specs, self.out, self.jobs, display)
+        watchers: list[Callable[[Event], None]] = []
+        if self.tensorboard:
+            from adeu.runs.tensorboard import EventFiles
+
+            watchers.append(EventFiles(self.out))
+
+        def watch(event: Event) -> None:
+            for watcher in watchers:
+                watcher(event)
+
+        with contextlib.ExitStack() as stack:
+            if not (self.quiet or self.json):
+                watchers.append(stack.enter_context(Display(console, self.experiment, len(specs))))
+            return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
 
 
 @dataclasses.dataclass(frozen=True)

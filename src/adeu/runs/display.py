@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from adeu.runs.engines.local import Event
+from adeu.runs.engines.event import Event
 from adeu.runs.spec import Spec
 
+PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
 """About so many lines there are, where there is no terminal."""
 
@@ -31,7 +33,7 @@ class Display:
             TimeRemainingColumn(),
         )
         self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
-        self._all = self._progress.add_task(f"[bold]{title}[/]", total=total, note=f"0 of {total} runs")
+        self._all = self._progress.add_task(f"[bold]{escape(title)}[/]", total=total, note=f"0 of {total} runs")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -46,7 +48,7 @@ class Display:
         if event.progress:
             self._move(event)
         elif event.retried:
-            self._console.print(f"[yellow]{event.spec.name}: {event.retried}; trying again[/]", highlight=False)
+            self._console.print(f"{event.spec.name}: {event.retried}; trying again", style="yellow", **PLAIN)
         else:
             self._end(event)
         partly = sum(bar.completed / bar.total for bar in self._progress.tasks[1:] if bar.total)
@@ -58,7 +60,7 @@ class Display:
         assert progress
         if event.spec not in self._bars:
             bar = self._progress.add_task(
-                f"  {event.spec.case}, seed {event.spec.seed}", total=progress.total, note=""
+                f"  {escape(event.spec.case)}, seed {event.spec.seed}", total=progress.total, note=""
             )
             self._bars[event.spec] = bar, now, progress.steps
         bar, begun, first = self._bars[event.spec]
@@ -75,6 +77,6 @@ class Display:
             self._progress.remove_task(self._bars.pop(event.spec)[0])
         self._ended += 1
         if event.failed:
-            self._console.print(f"[red]{event.spec.name} failed: {event.failed}[/]", highlight=False)
+            self._console.print(f"{event.spec.name} failed: {event.failed}", style="red", **PLAIN)
         elif not self._console.is_terminal and (LINES * self._ended) % self._total < LINES:
-            self._console.print(f"{self._ended} of {self._total}: {event.spec.name}", highlight=False)
+            self._console.print(f"{self._ended} of {self._total}: {event.spec.name}", **PLAIN)

@@ -25,6 +25,8 @@ CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"
 DONE = "done.json"
 SPEC = "spec.json"
+ASIDE = ".aside-"
+"""How the names of files begin that are not yet whole."""
 
 
 class Store(Protocol):
@@ -45,21 +47,34 @@ class Folder:
 
     def read(self, name: str) -> bytes | None:
         try:
-            return (self.path / name).read_bytes()
+            return self._inside(name).read_bytes()
         except FileNotFoundError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        write(self.path / name, content)
+        write(self._inside(name), content)
 
     def remove(self, name: str) -> None:
-        (self.path / name).unlink(missing_ok=True)
+        self._inside(name).unlink(missing_ok=True)
+
+    def tidy(self, done: bool) -> None:
+        """Removes what a killed process left: files half written, and the checkpoint of a run that is done."""
+        for aside in self.path.rglob(f"{ASIDE}*"):
+            aside.unlink()
+        if done:
+            self.remove(CHECKPOINT)
+
+    def _inside(self, name: str) -> pathlib.Path:
+        path = self.path / name
+        if not path.parent.resolve().is_relative_to(self.path.resolve()):
+            raise ValueError(f"{path} is not inside its run's folder")
+        return path
 
 
 def write(path: pathlib.Path, content: bytes) -> None:
     """Writes aside, then renames: the file is whole, or it is what it was."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    descriptor, aside = tempfile.mkstemp(prefix=ASIDE, dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -99,9 +114,9 @@ def to_csv(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return str(int(value))
-    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+    return "" if value is None else repr(float(value)) if isinstance(value, float) else str(value)
 
 
 class Metrics:
@@ -131,13 +146,26 @@ def load_checkpoint(store: Store) -> tuple[Arrays, str] | None:
     if content is None:
         return None
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
+                raise ValueError("it is compressed, which a checkpoint never is")
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         return arrays, arrays.pop(METRICS).tobytes().decode()
-    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # each of zip, numpy and text has several
         raise ValueError(f"{CHECKPOINT} is corrupt ({error}); delete it to begin this run again") from None
 
 
 def done(metrics: str, steps: int) -> bytes:
     digest = hashlib.sha256(metrics.encode()).hexdigest()
-    return to_json({"rows": metrics.count("\n") - 1, "steps": steps, "sha256": digest})
+    return to_json({"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": digest})
+
+
+def check_metrics(folder: pathlib.Path, done: Any) -> None:
+    """Refuses metrics that are not those that were written at the end."""
+    try:
+        digest = hashlib.sha256((folder / METRICS).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        digest = ""
+    if not isinstance(done, dict) or done.get("sha256") != digest:
+        raise ValueError(f"{folder / METRICS} is not what the run wrote; delete {folder} to run that seed again")

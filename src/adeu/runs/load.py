@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import check
-from adeu.runs.folder import DONE, METRICS, SPEC, read_json
+from adeu.runs.folder import DONE, METRICS, SPEC, check_metrics, read_json
 from adeu.runs.statistics import Curves
+
+HEAD = {"experiment": str, "case": str, "seed": int}
 
 
 def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
@@ -20,8 +23,8 @@ def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
     """
     tables = []
     for done in sorted(pathlib.Path(out).rglob(DONE)):
-        spec = read_json(done.parent / SPEC)
-        head = {name: spec[name] for name in ("experiment", "case", "seed")}
+        check_metrics(done.parent, read_json(done))
+        head = _head(done.parent / SPEC)
         table = read_metrics(done.parent / METRICS)
         rows = len(next(iter(table.values())))
         tables.append({name: np.full(rows, value) for name, value in head.items()} | table)
@@ -34,24 +37,34 @@ def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
     }
 
 
+def _head(path: pathlib.Path) -> dict[str, str | int]:
+    """Which run a folder holds, as its spec says."""
+    spec = read_json(path)
+    head: dict[str, Any] = {name: spec.get(name) for name in HEAD} if isinstance(spec, dict) else {}
+    if [type(value) for value in head.values()] != list(HEAD.values()) or not 0 <= head["seed"] < 2**63:
+        raise ValueError(f"{path} is no run's spec; delete its folder to run that seed again")
+    return head
+
+
 def read_metrics(path: pathlib.Path) -> dict[str, NDArray[Any]]:
     """The columns of a CSV file of numbers."""
     try:
-        lines = path.read_text().splitlines()
-        names = lines[0].split(",")
-        rows = np.array([line.split(",") for line in lines[1:]])
-        if rows.ndim != 2 or rows.shape[1] != len(names):
+        head, *lines = path.read_text().splitlines() or [""]
+        names, rows = head.split(","), [line.split(",") for line in lines]
+        if not rows:
+            raise ValueError("it has no rows: is the run shorter than its first evaluation?")
+        if any(len(row) != len(names) for row in rows):
             raise ValueError("its rows do not have the columns of its head")
-        return {name: _numbers(column) for name, column in zip(names, rows.T, strict=True)}
-    except (ValueError, IndexError) as error:
+        return {name: _numbers(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    except ValueError as error:
         raise ValueError(f"{path} is corrupt ({error}); delete its folder to run that seed again") from None
 
 
-def _numbers(texts: NDArray[np.str_]) -> NDArray[Any]:
+def _numbers(texts: Sequence[str]) -> NDArray[Any]:
     try:
-        return texts.astype(np.int64)
-    except ValueError:
-        return np.where(texts == "", "nan", texts).astype(np.float64)
+        return np.array([int(text) for text in texts], np.int64)
+    except (ValueError, OverflowError):
+        return np.array([float(text or "nan") for text in texts])
 
 
 def load_curves(folders: list[pathlib.Path]) -> Curves:

@@ -70,7 +70,12 @@ def differences(one: Any, other: Any, path: str = "") -> Iterable[str]:
             below = f"{path}.{name}" if path else name
             yield from differences(one.get(name), other.get(name), below)
     elif one != other:
-        yield f"{path} is {json.dumps(one)} there and {json.dumps(other)} here"
+        yield f"{path} is {_short(one)} there and {_short(other)} here"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[str, Setting]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib.metadata
 import json
 import pathlib
 import platform
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from adeu.core import check
 from adeu.runs.engines import local
-from adeu.runs.engines.local import Event
-from adeu.runs.folder import DONE, METRICS, SPEC, read_json, write_json
+from adeu.runs.engines.event import Event
+from adeu.runs.folder import DONE, SPEC, Folder, check_metrics, read_json, write_json
 from adeu.runs.lock import locked
-from adeu.runs.spec import Spec, differences, fingerprint
+from adeu.runs.spec import Spec, differences
+from adeu.runs.work import checkpoint_seconds
 
+Engine = Callable[[Sequence[Spec], pathlib.Path, int | None, tuple[int, ...]], Generator[Event]]
+"""Works on runs and yields what happens to them; see `engines.local.run`."""
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 
 
@@ -27,6 +30,8 @@ def sweep(
     out: str | pathlib.Path,
     jobs: int | None = None,
     watch: Callable[[Event], None] = lambda _: None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> dict[Spec, str]:
     """Runs what is not yet complete, and returns the runs that failed, with the reason.
 
@@ -35,7 +40,11 @@ def sweep(
         out: the folder of all runs; a folder in it that holds another spec is refused, and nothing is run.
         jobs: how many at once; None: one per core.
         watch: is told what happens.
+        engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
+        address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
     """
+    run = _engine(engine, address)
+    checkpoint_seconds()
     for spec in {spec.case: spec for spec in specs}.values():
         spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
     failed, out = {}, pathlib.Path(out)
@@ -44,16 +53,33 @@ def sweep(
         locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
         left = [spec for spec in specs if not is_complete(spec, out)]
         for spec in specs:
+            Folder(out / spec.name).tidy(done=spec not in left)
             if spec not in left:
                 watch(Event(spec, finished=True))
         for spec in left:
             write_json(out / spec.name / SPEC, spec.plain() | _provenance())
-        events = stack.enter_context(contextlib.closing(local.run(left, out, jobs or local.cores(), locks)))
+        events = stack.enter_context(contextlib.closing(run(left, out, jobs, locks)))
         for event in events:
             if event.failed:
                 failed[event.spec] = event.failed
             watch(event)
     return failed
+
+
+def _engine(name: str, address: str | None) -> Engine:
+    if name == "ray":
+        try:
+            from adeu.runs.engines import ray
+        except ModuleNotFoundError as error:
+            if error.name != "ray":
+                raise
+            raise ValueError("the ray engine needs Ray, which is not installed: pip install 'adeu-rl[ray]'") from None
+        return functools.partial(ray.run, address=address)
+    if name != "local":
+        check.refuse("sweep", "engine", "'local' or 'ray'", name)
+    if address is not None:
+        check.refuse("sweep", "address", "nothing unless the engine is 'ray'", address)
+    return local.run
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:
@@ -67,23 +93,13 @@ def is_complete(spec: Spec, out: pathlib.Path) -> bool:
         theirs = {name: found[name] for name in mine}
     except (TypeError, KeyError):
         raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
-    if fingerprint(theirs) != fingerprint(mine):
+    if theirs != mine:
         how = "; ".join(list(differences(theirs, mine))[:3])
         raise ValueError(f"{folder} holds another run: {how}. Choose another --out, or delete that folder")
     done = read_json(folder / DONE)
     if done is not None:
         check_metrics(folder, done)
     return done is not None
-
-
-def check_metrics(folder: pathlib.Path, done: Any) -> None:
-    """Refuses metrics that are not those that were written at the end."""
-    try:
-        digest = hashlib.sha256((folder / METRICS).read_bytes()).hexdigest()
-    except FileNotFoundError:
-        digest = ""
-    if not isinstance(done, dict) or done.get("sha256") != digest:
-        raise ValueError(f"{folder / METRICS} is not what the run wrote; delete {folder} to run that seed again")
 
 
 @functools.cache

@@ -9,15 +9,31 @@ metrics.csv, then done.json
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from adeu.core import check
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Metrics, Store, done, load_checkpoint, save_checkpoint, to_csv
 from adeu.runs.trainer import Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
+SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
+
+
+def checkpoint_seconds() -> float:
+    """From one checkpoint to the next, about: 5, or what the environment's ADEU_CHECKPOINT_SECONDS says."""
+    text = os.environ.get(SECONDS_VARIABLE)
+    if text is None:
+        return CHECKPOINT_SECONDS
+    try:
+        return check.as_number("adeu", SECONDS_VARIABLE, float(text), at_least=0)
+    except ValueError:
+        check.refuse("adeu", SECONDS_VARIABLE, "a finite number >= 0", text)
 
 
 class Progress(NamedTuple):
@@ -36,14 +52,20 @@ def work(
     metrics, row = Metrics(), dict[str, float]()
     if saved := load_checkpoint(store):
         arrays, text = saved
-        trainer.restore(arrays)
+        try:
+            trainer.restore(arrays)
+        except (ValueError, TypeError, LookupError) as error:
+            raise ValueError(
+                f"{CHECKPOINT} is not of this run ({error}); delete it to begin this run again"
+            ) from error
         metrics = Metrics(text)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
     told = kept = time.monotonic()
     while trainer.done < trainer.total:
         piece = trainer.advance()
-        metrics.add(piece.rows)
-        row = dict(piece.rows[-1]) if piece.rows else row
+        rows = [{name: _number(value) for name, value in each.items()} for each in piece.rows]
+        metrics.add(rows)
+        row = rows[-1] if rows else row
         for name, columns in piece.traces.items():
             store.write(f"traces/{name}.csv", to_csv(columns).encode())
         now = time.monotonic()
@@ -58,3 +80,8 @@ def work(
     store.write(DONE, done(metrics.text, trainer.steps))
     store.remove(CHECKPOINT)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
+
+
+def _number(value: Any) -> Any:
+    """Python's number for numpy's: rows travel as JSON."""
+    return value.item() if isinstance(value, np.generic) else value

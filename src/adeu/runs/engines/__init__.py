@@ -1,1 +1,1 @@
-"""Where runs are worked on: `local`, in processes of this machine."""
+"""Where runs are worked on: `local`, in processes of this machine; `ray`, on a cluster."""

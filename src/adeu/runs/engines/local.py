@@ -19,44 +19,27 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
+from adeu.runs.engines import threads as limits
+from adeu.runs.engines.event import ATTEMPTS, Event
 from adeu.runs.spec import Spec
-from adeu.runs.work import Progress
-
-ATTEMPTS = 2
-THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
+from adeu.runs.work import Progress, checkpoint_seconds
 
 
-class Event(NamedTuple):
-    """What happened to a run: at most one of the last three is set."""
-
-    spec: Spec
-    progress: Progress | None = None
-    finished: bool = False
-    retried: str = ""
-    """Why its worker died; the run goes on in another one."""
-    failed: str = ""
-    """Why it was given up."""
-
-
-def run(specs: Iterable[Spec], out: pathlib.Path, jobs: int, keep_open: tuple[int, ...] = ()) -> Generator[Event]:
+def run(
+    specs: Iterable[Spec], out: pathlib.Path, jobs: int | None = None, keep_open: tuple[int, ...] = ()
+) -> Generator[Event]:
     """Works on the runs, `jobs` at once, and yields what happens. Closing the iterator stops them where they are.
 
     Args:
         specs: the runs; each goes on from its folder's checkpoint.
         out: the folder of all runs.
-        jobs: how many workers.
+        jobs: how many workers; None: one per core.
         keep_open: file descriptors that live as long as any worker does.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
-    jobs = min(jobs, len(waiting))
+    jobs = min(jobs or cores(), len(waiting))
     workers = [_Worker(max(1, cores() // max(jobs, 1)), keep_open) for _ in range(jobs)]
     threads = [
         threading.Thread(target=_serve, args=(worker, waiting, out, events), daemon=True) for worker in workers
@@ -109,7 +92,7 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
 def _converse(worker: _Worker, spec: Spec, out: pathlib.Path, events: queue.Queue[Any]) -> str:
     """Hands the run over and passes on what the worker tells; returns how the worker died, if it did."""
     try:
-        worker.send((str(out / spec.name), spec.setting.trainer(spec.seed)))
+        worker.send((str(out / spec.name), spec.setting.trainer(spec.seed), checkpoint_seconds()))
         while message := worker.receive():
             if "finished" in message:
                 events.put(Event(spec, finished=True))
@@ -134,9 +117,8 @@ class _Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._keep_open = keep_open
-        flags = os.environ.get("XLA_FLAGS", "") + f" --xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
-        self._environment = os.environ | dict.fromkeys(THREADS, str(threads))
-        self._environment |= {"XLA_FLAGS": flags.strip(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        search = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._environment = os.environ | limits.limit(threads) | search
 
     def send(self, task: Any) -> None:
         with self._lock:

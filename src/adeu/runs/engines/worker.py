@@ -31,9 +31,9 @@ def main() -> None:
         out.write(json.dumps(message) + "\n")
 
     while True:
-        folder, trainer = tasks.get()
+        folder, trainer, checkpoint_seconds = tasks.get()
         try:
-            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)))
+            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)), checkpoint_seconds)
         except Exception as error:
             tell({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
         else:
@@ -50,6 +50,9 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
             tasks.put(pickle.load(source))
     except EOFError:
         os._exit(0)
+    except BaseException:  # a task cut off by its sender's end, or one that cannot be loaded here
+        traceback.print_exc()
+        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,363 @@
+"""Broken, foreign and hostile run folders, broken disks: each is refused by name, and nothing else suffers."""
+
+import dataclasses
+import io
+import json
+import os
+import pathlib
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import adeu
+from adeu.envs import Lake
+from adeu.experiments.lake import adeu_counts
+from adeu.runs.display import Display
+from adeu.runs.engines.event import Event
+from adeu.runs.folder import ASIDE, CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
+from adeu.runs.spec import Spec
+from adeu.runs.sweep import sweep
+from adeu.runs.trainer import Piece
+from adeu.runs.work import work
+from tests.runs.processes import start, wait_until
+
+SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600)
+SPECS = [Spec("lake", "adeu", seed, SETTING) for seed in (0, 1)]
+LONG = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=200000", "--seeds", "0:2")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    assert sweep(SPECS, out, jobs=1) == {}
+    return out
+
+
+@pytest.fixture
+def out(whole, tmp_path):
+    """A folder of two complete runs, to break."""
+    return shutil.copytree(whole, tmp_path / "out")
+
+
+def first(out):
+    return out / SPECS[0].name
+
+
+def metrics(out):
+    return {spec: (out / spec.name / METRICS).read_bytes() for spec in SPECS}
+
+
+def reseal(folder, text):
+    """Metrics with a done.json that fits: what only someone who means it can write."""
+    (folder / METRICS).write_text(text)
+    (folder / DONE).write_bytes(done(text, 1))
+
+
+CORRUPT = {
+    "empty": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "not text": lambda content: b"\xff\xfe\x00" + content,
+    "not data": lambda content: b"<script>alert(1)</script>",
+    "deep": lambda content: b"[" * 100_000,
+    "long number": lambda content: b"9" * 10_000,
+    "other data": lambda content: b'["NaN", NaN]',
+}
+
+
+@pytest.mark.parametrize("how", CORRUPT)
+@pytest.mark.parametrize("name", [SPEC, METRICS, DONE])
+def test_a_corrupt_file_is_refused_by_name(name, how, out):
+    path = first(out) / name
+    path.write_bytes(CORRUPT[how](path.read_bytes()))
+    before = metrics(out)
+    for attempt in (lambda: sweep(SPECS, out), lambda: adeu.runs.load(out)):
+        with pytest.raises(ValueError, match=r"lake/adeu/seed-0.*(corrupt|is no run's spec|not what the run wrote)"):
+            attempt()
+    assert metrics(out) == before
+
+
+def test_one_digit_changed_in_the_metrics_is_noticed(out):
+    path = first(out) / METRICS
+    text = path.read_text()
+    path.write_text(text[:-2] + ("2" if text[-2] == "1" else "1") + "\n")
+    for attempt in (lambda: sweep(SPECS, out), lambda: adeu.runs.load(out)):
+        with pytest.raises(ValueError, match="is not what the run wrote"):
+            attempt()
+
+
+@pytest.mark.parametrize("name", [SPEC, METRICS])
+def test_a_missing_file_is_noticed(name, out):
+    (first(out) / name).unlink()
+    with pytest.raises(ValueError, match="lake/adeu/seed-0"):
+        adeu.runs.load(out)
+
+
+def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
+    other = dataclasses.replace(SETTING, gamma=0.5, traced=tuple(range(1, 400)))
+    with pytest.raises(
+        ValueError, match=r"holds another run: setting.gamma is 0.99 there and 0.5 here.*--out"
+    ) as caught:
+        sweep([dataclasses.replace(SPECS[0], setting=other)], out)
+    assert len(str(caught.value)) < 600
+    spec = json.loads((first(out) / SPEC).read_text()) | {"experiment": "<script>alert(1)</script>[/red]"}
+    (first(out) / SPEC).write_text(json.dumps(spec))
+    with pytest.raises(ValueError, match="holds another run: experiment is"):
+        sweep(SPECS, out)
+    assert adeu.runs.load(out)["experiment"][0] == "<script>alert(1)</script>[/red]"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [{"seed": -1}, {"seed": 10**400}, {"seed": True}, {"seed": 0.5}, {"case": ["x"]}, {"case": None}],
+)
+def test_what_a_spec_says_of_its_run_must_make_sense(head, out):
+    spec = json.loads((first(out) / SPEC).read_text()) | head
+    (first(out) / SPEC).write_text(json.dumps(spec))
+    with pytest.raises(ValueError, match=r"seed-0/spec.json is (no run's spec|corrupt)"):
+        adeu.runs.load(out)
+
+
+def test_huge_numbers_are_numbers(out):
+    reseal(first(out), "step,return,solved\n1,1e999,99999999999999999999\n2,-1e308,1\n")
+    loaded = adeu.runs.load(out)
+    assert loaded["return"][0] == np.inf
+    assert loaded["solved"][0] == 1e20
+    reseal(first(out), "step,return\n1," + "9" * 100_000 + "\n2,\n")
+    assert adeu.runs.load(out)["return"][0] == np.inf
+    reseal(first(out), "step,return\n1,2,3\n")
+    with pytest.raises(ValueError, match="its rows do not have the columns of its head"):
+        adeu.runs.load(out)
+
+
+def test_links_out_of_the_folder_are_not_followed(out, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept.txt").write_text("mine")
+    (tmp_path / "elsewhere" / f"{ASIDE}kept").write_text("mine")
+    shutil.rmtree(first(out))
+    first(out).mkdir()
+    (first(out) / "checkpoint").symlink_to(tmp_path / "elsewhere")
+    (first(out) / "loop").symlink_to(out)
+    failed = sweep(SPECS, out, jobs=1)
+    assert "not inside its run's folder" in failed[SPECS[0]]
+    assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == [f"{ASIDE}kept", "kept.txt"]
+    assert len(adeu.runs.load(out)["seed"]) == 6
+
+
+@pytest.mark.parametrize("name", ["../outside.csv", "/tmp/adeu-outside.csv", "traces/../../outside.csv"])
+def test_a_name_that_climbs_out_is_refused(name, tmp_path):
+    folder = Folder(tmp_path / "run")
+    for use in (folder.read, folder.remove, lambda name: folder.write(name, b"")):
+        with pytest.raises(ValueError, match="not inside its run's folder"):
+            use(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Bomb:
+    def __reduce__(self):
+        return pathlib.Path.touch, (pathlib.Path("exploded"),)
+
+
+def zipped(compression=zipfile.ZIP_STORED, **files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+def saved(array, **options):
+    buffer = io.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def huge(shape):
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+CHECKPOINTS = {
+    "empty": b"",
+    "a pickle": pickle.dumps(Bomb()),
+    "a pickle inside": zipped(**{"episode.npy": saved(np.array([Bomb()], object), allow_pickle=True)}),
+    "a bare array": saved(np.zeros(3)),
+    "no metrics": zipped(**{"episode.npy": saved(np.zeros(3))}),
+    "huge": zipped(**{"episode.npy": huge((2**50,)), "metrics.csv.npy": saved(np.zeros(1, np.uint8))}),
+    "negative": zipped(**{"episode.npy": huge((-3,)), "metrics.csv.npy": saved(np.zeros(1, np.uint8))}),
+    "a bomb": zipped(zipfile.ZIP_DEFLATED, **{"episode.npy": saved(np.zeros(10**6))}),
+    "climbing": zipped(
+        **{"../../../episode.npy": saved(np.zeros(3)), "metrics.csv.npy": saved(np.zeros(1, np.uint8))}
+    ),
+    "of another job": zipped(**{"episode.npy": saved(np.array(3)), "metrics.csv.npy": saved(np.zeros(0, np.uint8))}),
+}
+
+
+@pytest.mark.parametrize("kind", [*CHECKPOINTS, "truncated", "one bit"])
+def test_a_bad_checkpoint_fails_its_run_alone_and_is_never_unpickled(kind, whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    content = CHECKPOINTS.get(kind) or _broken(kind, tmp_path)
+    path = tmp_path / "out" / SPECS[0].name / CHECKPOINT
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    failed = sweep(SPECS, tmp_path / "out", jobs=1)
+    assert list(failed) == [SPECS[0]]
+    assert "checkpoint/state.npz is" in failed[SPECS[0]]
+    assert "delete it to begin this run again" in failed[SPECS[0]]
+    assert not list(tmp_path.rglob("exploded"))
+    path.unlink()
+    assert sweep(SPECS, tmp_path / "out", jobs=1) == {}
+    assert metrics(tmp_path / "out") == metrics(whole)
+
+
+def _broken(kind, folder):
+    """A real checkpoint, cut or with a bit flipped in its middle."""
+    work(Stopping(folder / "real"), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
+    content = (folder / "real" / CHECKPOINT).read_bytes()
+    if kind == "truncated":
+        return content[: len(content) // 2]
+    half = len(content) // 2
+    return content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+
+
+class Stopping(Folder):
+    """Keeps its checkpoint."""
+
+    def remove(self, name):
+        pass
+
+
+def test_a_real_checkpoint_is_read(tmp_path):
+    """What the tests above break is whole before."""
+    work(Stopping(tmp_path), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
+    arrays, text = load_checkpoint(Folder(tmp_path))
+    assert int(arrays["episode"]) == 600
+    assert text == (tmp_path / METRICS).read_text()
+
+
+def test_what_a_killed_process_left_is_tidied(out):
+    run = first(out)
+    (run / "checkpoint").mkdir(exist_ok=True)
+    for name in (CHECKPOINT, f"{ASIDE}x", f"checkpoint/{ASIDE}y"):
+        (run / name).write_bytes(b"left")
+    before = (run / DONE).stat().st_ino
+    assert sweep(SPECS, out) == {}
+    assert not [path for path in run.rglob("*") if path.is_file() and path.read_bytes() == b"left"]
+    assert (run / DONE).stat().st_ino == before
+
+
+@pytest.mark.parametrize("cut", [1, 1000])
+def test_a_worker_whose_task_cannot_be_read_ends(cut):
+    """Else it would hold the lock for ever after the command was killed while it sent a task."""
+    task = pickle.dumps(("folder", np.zeros(10_000), 5.0))
+    command = [sys.executable, "-m", "adeu.runs.engines.worker"]
+    for content, code in ((task[:-cut], 1), (b"", 0)):
+        assert subprocess.run(command, input=content, capture_output=True, timeout=300).returncode == code
+
+
+@dataclasses.dataclass(frozen=True)
+class Odd:
+    """A setting whose trainer has rows of numpy's numbers."""
+
+    def trainer(self, seed):
+        return OddTrainer()
+
+
+class OddTrainer:
+    unit, total, steps = "pieces", 2, 0
+
+    def __init__(self):
+        self.done = 0
+
+    def advance(self):
+        self.done += 1
+        values = {"return": np.float64(0.1), "loss": np.float32(0.5), "count": np.int64(3), "solved": np.bool_(True)}
+        return Piece([{"step": self.done, **values}])
+
+    def arrays(self):
+        return {"done": np.array(self.done)}
+
+    def restore(self, arrays):
+        self.done = int(arrays["done"])
+
+
+def test_rows_of_numpy_numbers(tmp_path):
+    spec = Spec("odd", "numpy", 0, Odd())
+    assert sweep([spec], tmp_path) == {}
+    text = "step,return,loss,count,solved\n1,0.1,0.5,3,1\n2,0.1,0.5,3,1\n"
+    assert (tmp_path / spec.name / METRICS).read_text() == text
+    assert to_csv({"x": [np.float64(0.1)], "y": np.array([True])}) == "x,y\n0.1,1\n"
+
+
+def test_a_trainer_that_workers_cannot_load_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(OddTrainer, "__module__", "not_there")
+    monkeypatch.setitem(sys.modules, "not_there", sys.modules[__name__])
+    failed = sweep([Spec("odd", "numpy", 0, Odd())], tmp_path)
+    assert "No module named 'not_there'" in next(iter(failed.values()))
+
+
+def test_names_and_reasons_are_no_markup():
+    console = Console(record=True, width=200, file=io.StringIO())
+    spec = Spec("<b>", "[/red][bold]", 0, SETTING)
+    with Display(console, "[/]", 2) as display:
+        display(Event(spec, retried="[/red] again"))
+        display(Event(spec, failed="[/blue] <script>"))
+    assert "<b>/[/red][bold]/seed-0 failed: [/blue] <script>" in console.export_text()
+
+
+def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path):
+    out = tmp_path / "out"
+    one = start(*LONG, out=out)
+    wait_until(lambda: list(out.rglob(CHECKPOINT)), one)
+    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LONG, "--out", str(out)]
+    two = subprocess.run(command, capture_output=True, text=True)
+    assert one.poll() is None, "the first ended too early for this test"
+    assert two.returncode == 1
+    assert f"another command works in {out / 'frozen-lake'}" in two.stderr
+    one.kill()
+    one.wait()
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk; `disk(options)` mounts it anew."""
+    path = tmp_path / "disk"
+    path.mkdir()
+
+    def mount(options):
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("only root may mount a disk")
+        return path
+
+    yield mount
+    subprocess.run(["umount", str(path)], capture_output=True)
+
+
+def test_a_read_only_disk(disk):
+    out = disk("size=1m,ro") / "out"
+    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LONG, "--out", str(out)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "Read-only file system" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_full_disk_fails_the_runs_and_more_space_lets_them_go_on(disk, whole, monkeypatch):
+    monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
+    out = disk("size=24k")
+    failed = sweep(SPECS, out)
+    assert failed.keys() <= set(SPECS)
+    assert failed
+    assert all("No space left on device" in reason for reason in failed.values())
+    assert not list(out.rglob(f"{ASIDE}*"))
+    disk("remount,size=10m")
+    assert sweep(SPECS, out) == {}
+    assert metrics(out) == metrics(whole)

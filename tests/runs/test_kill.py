@@ -1,0 +1,135 @@
+"""Commands and workers killed at any moment: the same command goes on, and ends in the same bytes."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import time
+
+import pytest
+
+from adeu.runs.folder import CHECKPOINT, DONE
+from tests.runs.processes import members, said, start, wait_until, workers
+
+EXPERIMENTS = {
+    "frozen-lake": ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:3"),
+}
+"""Sweeps of 12 runs, each about half a second."""
+RUNS = 12
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """What each experiment leaves if nobody disturbs it."""
+    found = {}
+
+    def of(name):
+        if name not in found:
+            out = tmp_path_factory.mktemp("uninterrupted")
+            assert start(*EXPERIMENTS[name], out=out).wait() == 0, said(out)
+            found[name] = contents(out)
+            assert len([path for path in found[name] if path.endswith("metrics.csv")]) == RUNS
+        return found[name]
+
+    return of
+
+
+def contents(out):
+    """All that is left of runs, but for their specs, and the figures."""
+    paths = [path for path in sorted(out.rglob("*.*")) if path.is_file() and path.suffix in (".csv", ".json", ".npz")]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths if path.name != "spec.json"}
+
+
+def complete(out):
+    """The complete runs, and which file says so."""
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in out.rglob(DONE)}
+
+
+def kill_command(process):
+    process.kill()
+    process.wait()
+
+
+def kill_all(process):
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def kill_worker(process):
+    if alive := workers(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(random.choice(sorted(alive)), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kill", [kill_command, kill_all, kill_worker])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
+    out, seen, process = tmp_path / "out", {}, None
+    for _ in range(kills):
+        if process is None or process.poll() is not None:
+            process = start(*EXPERIMENTS[name], out=out)
+        wait_until(lambda: workers(process) or process.poll() is not None)  # noqa: B023
+        time.sleep(random.uniform(0, 6 / kills))
+        kill(process)
+        now = complete(out)
+        assert seen.items() <= now.items(), "a complete run was run again"
+        seen = now
+    assert process.wait() in (0, 1, -signal.SIGKILL), said(out)
+    assert start(*EXPERIMENTS[name], out=out).wait() == 0, said(out)
+    assert seen.items() <= complete(out).items(), "a complete run was run again"
+    assert contents(out) == uninterrupted(name)
+
+
+def test_control_c(uninterrupted, tmp_path):
+    out = tmp_path / "out"
+    process = start(*EXPERIMENTS["frozen-lake"], out=out)
+    wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() == 130
+    assert "Stopped. What was complete stays; the same command goes on from there." in said(out)
+    assert "Traceback" not in said(out)
+    assert not members(process.pid)
+    assert list(out.rglob(CHECKPOINT))
+    assert start(*EXPERIMENTS["frozen-lake"], out=out).wait() == 0
+    assert contents(out) == uninterrupted("frozen-lake")
+
+
+def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp_path):
+    out = tmp_path / "out"
+    process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
+    wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
+    os.kill(min(workers(process)), signal.SIGKILL)
+    assert process.wait() == 0
+    names = re.findall(
+        r"^(\S+): its worker was killed by SIGKILL \(out of memory\?\); trying again$", said(out), re.M
+    )
+    assert len(names) == 1
+    assert re.fullmatch(r"frozen-lake/[a-z-]+/seed-\d", names[0])
+    assert contents(out) == uninterrupted("frozen-lake")
+
+
+def test_a_run_whose_workers_die_twice_fails_alone(uninterrupted, tmp_path):
+    out = tmp_path / "out"
+    process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
+    first = wait_until(lambda: len(workers(process)) == 2 and workers(process), process)
+    os.kill(min(first), signal.SIGKILL)
+    second = wait_until(lambda: workers(process) - first, process)
+    os.kill(second.pop(), signal.SIGKILL)
+    assert process.wait() == 1
+    failed = re.findall(r"^(\S+) failed: its worker was killed by SIGKILL .*, 2 times$", said(out), re.M)
+    assert len(failed) == 1
+    assert "1 of 12 runs failed. The others stay; the same command goes on." in said(out)
+    done = complete(out)
+    assert {str(path.parent.relative_to(out)) for path in done}.isdisjoint(failed)
+    assert len(done) == RUNS - 1
+    assert start(*EXPERIMENTS["frozen-lake"], out=out).wait() == 0
+    assert done.items() <= complete(out).items()
+    assert contents(out) == uninterrupted("frozen-lake")
+
+
+def test_the_variable_is_checked(tmp_path):
+    process = start(*EXPERIMENTS["frozen-lake"], out=tmp_path / "out", checkpoint_seconds="soon")
+    assert process.wait() == 1
+    assert "ADEU_CHECKPOINT_SECONDS takes a finite number >= 0, got 'soon'" in said(tmp_path / "out")

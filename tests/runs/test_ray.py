@@ -1,0 +1,155 @@
+"""The Ray engine: on a cluster with a node killed on the way, it leaves the bytes that the local one does."""
+
+import dataclasses
+import os
+import pickle
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import adeu
+from adeu.envs import Lake
+from adeu.experiments.lake import adeu_counts, epsilon_greedy
+from adeu.runs.folder import CHECKPOINT, DONE
+from adeu.runs.spec import Spec
+from adeu.runs.sweep import sweep
+from tests.runs.processes import members, said, start, wait_until
+
+LONG = {"lake": Lake(size=60), "episodes": 20_000, "traced": (150,)}
+CASES = {
+    "adeu": dataclasses.replace(adeu_counts(), **LONG),
+    "coin": dataclasses.replace(epsilon_greedy(), **LONG),
+}
+
+
+@pytest.fixture(scope="module")
+def specs():
+    return [Spec("lake", case, seed, setting) for seed in range(2) for case, setting in CASES.items()]
+
+
+@pytest.fixture(scope="module")
+def local(specs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("local")
+    assert sweep(specs, out) == {}
+    return contents(out)
+
+
+def contents(out):
+    """Every file but the specs, which name versions, and the lock."""
+    files = (path for path in sorted(out.rglob("*.*")) if path.is_file())
+    return {
+        str(path.relative_to(out)): path.read_bytes() for path in files if path.name not in ("spec.json", ".lock")
+    }
+
+
+@pytest.fixture
+def cluster():
+    """A head without processors and two nodes with one each."""
+    pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        cluster.nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+def written(out, spec):
+    """Which file tells that the run is complete."""
+    file = (out / spec.name / DONE).stat()
+    return file.st_ino, file.st_mtime_ns
+
+
+class Killer:
+    """Watches, kills a node once both work on runs that have checkpoints, and notes what it saw."""
+
+    def __init__(self, cluster, out):
+        self.cluster, self.out = cluster, out
+        self.events, self.done, self.killed = [], {}, False
+
+    def __call__(self, event):
+        self.events.append(event)
+        if event.finished:
+            self.done[event.spec] = written(self.out, event.spec)
+        if not self.killed and len(list(self.out.rglob(CHECKPOINT))) == 2:
+            self.killed = True
+            self.cluster.remove_node(self.cluster.nodes[0], allow_graceful=False)
+
+    def of(self, spec):
+        return [event for event in self.events if event.spec == spec]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_node_is_killed_and_nothing_is_lost(cluster, specs, local, tmp_path, monkeypatch):
+    monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0.2")
+    killer = Killer(cluster, tmp_path)
+    assert sweep(specs, tmp_path, watch=killer, engine="ray", address=cluster.address) == {}
+    assert contents(tmp_path) == local
+    assert killer.done == {spec: written(tmp_path, spec) for spec in specs}
+    for spec in specs:
+        assert [event.finished for event in killer.of(spec)].count(True) == 1
+    resumed = [spec for spec in specs if any(event.retried for event in killer.of(spec))]
+    assert resumed
+    for spec in resumed:
+        events = killer.of(spec)
+        death = next(i for i, event in enumerate(events) if event.retried)
+        assert "NodeDied" in events[death].retried or "Crashed" in events[death].retried
+        after = next(event.progress for event in events[death:] if event.progress)
+        assert 0 < after.done < after.total
+    import ray
+
+    assert not ray.is_initialized()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_is_started_here_and_interrupted(tmp_path):
+    """Ctrl-C on a cluster of one's own: it says so, what was saved stays, and no process does."""
+    pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
+    out = tmp_path / "out"
+    arguments = ["frozen-lake", "--set", "lake.size=60", "--set", "episodes=1000000", "--seeds", "0", "--jobs", "2"]
+    process = start(*arguments, "--engine", "ray", out=out)
+    wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() == 130
+    assert "Stopped. What was complete stays; the same command goes on from there." in said(out)
+    assert "Traceback" not in said(out)
+    wait_until(lambda: not members(process.pid))
+    assert list(out.rglob(CHECKPOINT))
+
+
+def test_no_framework_is_loaded_for_a_tabular_run():
+    pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
+    trainer = pickle.dumps(dataclasses.replace(CASES["adeu"], episodes=100).trainer(0))
+    for module in ("worker", "task"):
+        script = (
+            f"import sys, pickle, adeu.runs.engines.{module}; pickle.load(sys.stdin.buffer).advance(); "
+            "print([name for name in ('jax', 'torch', 'matplotlib') if name in sys.modules])"
+        )
+        run = subprocess.run([sys.executable, "-c", script], input=trainer, capture_output=True, check=True)
+        assert run.stdout.strip() == b"[]"
+
+
+def test_without_ray_it_says_what_to_install(specs, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "adeu.runs.engines.ray", raising=False)
+    monkeypatch.delattr(adeu.runs.engines, "ray", raising=False)
+    with pytest.raises(ValueError, match=r"needs Ray.*pip install 'adeu-rl\[ray\]'"):
+        sweep(specs, tmp_path, engine="ray")
+
+
+def test_bad_engines_are_refused(specs, tmp_path):
+    with pytest.raises(ValueError, match="engine takes 'local' or 'ray', got 'dask'"):
+        sweep(specs, tmp_path, engine="dask")
+    with pytest.raises(ValueError, match="address takes nothing unless the engine is 'ray', got 'auto'"):
+        sweep(specs, tmp_path, address="auto")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_address_where_nobody_is(specs, tmp_path):
+    pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
+    with pytest.raises(ValueError, match="--address takes a running cluster's, got 'auto'"):
+        sweep(specs, tmp_path, engine="ray", address="auto")

@@ -1,0 +1,79 @@
+"""Event files: what TensorBoard itself reads from them is what metrics.csv holds."""
+
+import dataclasses
+import sys
+
+import numpy as np
+import pytest
+
+from adeu.envs import Lake
+from adeu.experiments.lake import adeu_counts
+from adeu.runs.load import read_metrics
+from adeu.runs.spec import Spec
+from adeu.runs.sweep import sweep
+from adeu.runs.tensorboard import NAME, EventFiles
+
+SPEC = Spec("lake", "adeu", 0, dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=2000))
+
+
+def scalars(folder):
+    """Steps and values by tag, as TensorBoard loads them; a broken file ends early."""
+    pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    found = {}
+    for record in RawEventFileLoader(str(folder / NAME)).Load():
+        event = Event.FromString(record)
+        for value in event.summary.value:
+            found.setdefault(value.tag, []).append((event.step, value.simple_value))
+    return {tag: np.array(rows).T for tag, rows in found.items()}
+
+
+def check(folder):
+    metrics, found = read_metrics(folder / "metrics.csv"), scalars(folder)
+    steps = metrics.pop("step")
+    assert found.keys() == metrics.keys() >= {"return", "episode"}
+    for tag, column in metrics.items():
+        np.testing.assert_array_equal(found[tag][0], steps)
+        np.testing.assert_allclose(found[tag][1], column, rtol=1e-6)
+
+
+def test_they_hold_every_column(tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
+    monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
+    assert sweep([SPEC], tmp_path / "plain") == {}
+    assert sweep([SPEC], tmp_path / "watched", watch=EventFiles(tmp_path / "watched")) == {}
+    check(tmp_path / "watched" / SPEC.name)
+    plain, watched = ((tmp_path / name / SPEC.name / "metrics.csv").read_bytes() for name in ("plain", "watched"))
+    assert plain == watched
+
+
+def test_rows_are_added_as_they_come_and_a_broken_file_is_written_anew(tmp_path):
+    pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
+    from adeu.runs.engines.event import Event
+    from adeu.runs.work import Progress
+
+    folder = tmp_path / SPEC.name
+    folder.mkdir(parents=True)
+    (folder / NAME).write_bytes(b"half a rec")
+    files, progress = EventFiles(tmp_path), Event(SPEC, Progress(1, 2, 3, {}))
+    files(progress)
+    lines = ["step,return,gap", "10,1.5,", "20,-2.5,", "30,1e300,4.0"]
+    for rows in (1, 3):
+        (folder / "metrics.csv").write_text("\n".join(lines[: 1 + rows]) + "\n")
+        files(progress)
+        assert len(scalars(folder)["return"][0]) == rows
+    np.testing.assert_allclose(scalars(folder)["return"], [[10, 20, 30], [1.5, -2.5, np.inf]])
+    assert scalars(folder)["gap"].tolist() == [[30], [4]]
+    size = (folder / NAME).stat().st_size
+    files(Event(SPEC, finished=True))
+    assert (folder / NAME).stat().st_size == size
+
+
+def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "tensorboard"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ValueError, match=r"need TensorBoard.*pip install 'adeu-rl\[tensorboard\]'"):
+        EventFiles(tmp_path)
