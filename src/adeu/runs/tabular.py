@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-import numpy as np
-
 from adeu.runs.trainer import Arrays, Piece, Row
 from adeu.tabular.job import Job
 from adeu.tabular.training import Training
@@ -55,17 +53,21 @@ class TabularTrainer:
         return Piece([self._row(first)] if last % every == 0 else [], traces)
 
     def _row(self, first: int) -> Row:
-        result, since = self._training.result(), slice(first, self.done)
-        steps = result.steps[since]
+        record, episodes = self._training.work.record, self.done - first
+        returned = record.returns[self.done // self.job.settings.evaluate_every - 1]
+        steps, violations, explored, switches, spread = (
+            column[first : self.done].sum().item()
+            for column in (record.steps, record.violations, record.explored, record.switches, record.spread)
+        )
         return {
             "step": self.steps,
             "episode": self.done,
-            "return": float(result.returns[-1]),
-            "solved": int(result.returns[-1] >= self.goal),
-            "violations": float(np.mean(result.violations[since])),
-            "spread": float(np.average(result.spread[since], weights=steps)),
-            "explored": float(result.explored[since].sum() / steps.sum()),
-            "switches": float(np.mean(result.switches[since])),
+            "return": float(returned),
+            "solved": int(returned >= self.goal),
+            "violations": violations / episodes,
+            "spread": spread / steps,
+            "explored": explored / steps,
+            "switches": switches / episodes,
         }
 
     def arrays(self) -> Arrays:
