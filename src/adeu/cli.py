@@ -8,7 +8,7 @@ import json
 import pathlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -17,8 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from adeu.core import check
-from adeu.experiments import NAMES, find
-from adeu.experiments.experiment import Experiment
+from adeu.experiments import NAMES, find, locate
+from adeu.experiments.experiment import Experiment, Family
 from adeu.experiments.tables import table
 from adeu.report import write_report
 from adeu.runs.display import Display
@@ -52,7 +52,7 @@ class Run:
     """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
 
     experiment: tyro.conf.Positional[str]
-    """NAME or NAME/CASE; `adeu list` knows the names."""
+    """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
     seeds: str = ""
     """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
@@ -75,9 +75,9 @@ class Run:
     """Prints nothing but errors."""
 
     def __call__(self) -> int:
-        experiment = chosen(self.experiment, self.set)
-        seeds = read_seeds(self.seeds) if self.seeds else experiment.seeds
-        specs = experiment.specs(seeds)
+        experiments = chosen(self.experiment, self.set)
+        seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
+        specs = [spec for experiment in experiments for spec in experiment.specs(seeds)]
         if self.jobs is not None:
             check.as_whole("adeu run", "--jobs", self.jobs)
         if self.dry_run:
@@ -93,18 +93,30 @@ class Run:
                 for spec, why in failed.items():
                     errors.print(escape(f"{spec.name}: {why}"))
             return 1
-        rows, pictures = experiment.write(seeds, self.out)
-        console.print(table(experiment, rows))
-        about = f"With {', '.join(self.set)}: not the paper's settings." if self.set else experiment.lesson
-        console.print(f"{about}\n", highlight=False)
-        for path in pictures:
-            console.print(f"plot     {path}", highlight=False, soft_wrap=True)
-        console.print(f"figures  {self.out / experiment.name / 'summary.json'}", highlight=False, soft_wrap=True)
-        report = write_report(self.out / experiment.name)
-        console.print(f"report   {report}", markup=False, highlight=False, soft_wrap=True)
-        if self.json:
-            print(json.dumps(rows))
+        self._show(experiments, seeds, console)
         return 0
+
+    def _show(self, experiments: tuple[Experiment, ...], seeds: Sequence[int], console: Console) -> None:
+        """Writes what the runs came to, and prints it."""
+        tables, files = [], []
+        for experiment in experiments:
+            rows, pictures = experiment.write(seeds, self.out)
+            console.print(table(experiment, rows))
+            tables.append(rows)
+            files += [("plot", path) for path in pictures]
+            files.append(("figures", self.out / experiment.name / "summary.json"))
+        folder = self.out / experiments[0].name
+        if len(experiments) > 1:
+            family = find(self.experiment)
+            assert isinstance(family, Family)
+            folder = self.out / family.name
+            files = [("plot", path) for path in family.draw_all(experiments, seeds, self.out)]
+        about = f"With {', '.join(self.set)}: not the paper's settings." if self.set else experiments[0].lesson
+        console.print(f"{about}\n", highlight=False)
+        for kind, path in [*files, ("report", write_report(folder))]:
+            console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
+        if self.json:
+            print(json.dumps([row for rows in tables for row in rows]))
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
         watchers: list[Callable[[Event], None]] = []
@@ -137,19 +149,15 @@ class Report:
         return 0
 
 
-def chosen(name: str, assignments: tuple[str, ...]) -> Experiment:
-    """The experiment, or the one case of it, with settings changed."""
-    path = name if name in NAMES else name.rpartition("/")[0] or name
-    experiment = find(path)
-    cases = dict(experiment.cases)
-    if path != name:
-        case = name.removeprefix(f"{path}/")
-        if case not in cases:
-            raise ValueError(f"{path} has no case {case!r}; {check.nearest(case, cases)}")
-        cases = {case: cases[case]}
-    if assignments:
-        return dataclasses.replace(experiment, cases=override(cases, assignments), paper={})
-    return dataclasses.replace(experiment, cases=cases)
+def chosen(path: str, assignments: tuple[str, ...]) -> tuple[Experiment, ...]:
+    """The experiments, with settings changed; the paper's figures are not for those."""
+    experiments = locate(path)
+    if not assignments:
+        return experiments
+    return tuple(
+        dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={})
+        for experiment in experiments
+    )
 
 
 def read_seeds(text: str) -> list[int]:
@@ -167,7 +175,7 @@ def read_seeds(text: str) -> list[int]:
 
 
 def dry_run(specs: list[Spec]) -> int:
-    cases = {spec.case: spec for spec in reversed(specs)}
+    cases = {(spec.experiment, spec.case): spec for spec in reversed(specs)}
     print(json.dumps([spec.plain() for spec in cases.values()], indent=2))
     work: dict[str, int] = {}
     for spec in cases.values():

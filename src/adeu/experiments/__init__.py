@@ -5,21 +5,56 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import TYPE_CHECKING
 
 from adeu.core import check
 
 if TYPE_CHECKING:
-    from adeu.experiments.experiment import Experiment
+    from adeu.experiments.experiment import Experiment, Family
 
-NAMES = ("frozen-lake", "safe-frozen-lake", "switching", "frozen-lake-sensitivity", "theorem-1", "theorem-2")
+NAMES = (
+    "frozen-lake",
+    "safe-frozen-lake",
+    "switching",
+    "frozen-lake-sensitivity",
+    "theorem-1",
+    "deep-sea",
+    "deep-sea-shuffled",
+    "deep-sea-tuning",
+    "theorem-2",
+)
 
 
-def find(name: str) -> Experiment:
-    """The experiment of that name."""
+def find(name: str) -> Experiment | Family:
+    """The experiment, or the family of them, of that name."""
     if name not in NAMES:
         raise ValueError(f"unknown experiment {name!r}; {check.nearest(name, NAMES)}")
     module = importlib.import_module(f"adeu.experiments.{name.replace('-', '_')}")
-    experiment: Experiment = module.EXPERIMENT
+    experiment: Experiment | Family = module.EXPERIMENT
     return experiment
+
+
+def locate(path: str) -> tuple[Experiment, ...]:
+    """What a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea`, `deep-sea/40` or `deep-sea/40/ucb` means.
+
+    A family means all its members; a case at the end leaves the others out.
+    """
+    from adeu.experiments.experiment import Family
+
+    name, _, rest = path.partition("/")
+    found = find(name)
+    if isinstance(found, Family):
+        if not rest:
+            return found.members
+        members = {member.name.removeprefix(f"{name}/"): member for member in found.members}
+        size, _, rest = rest.partition("/")
+        if size not in members:
+            raise ValueError(f"{name} has no member {size!r}; {check.nearest(size, members)}")
+        found = members[size]
+    if not rest:
+        return (found,)
+    if rest not in found.cases:
+        raise ValueError(f"{found.name} has no case {rest!r}; {check.nearest(rest, found.cases)}")
+    return (dataclasses.replace(found, cases={rest: found.cases[rest]}),)

@@ -128,8 +128,9 @@ class Family:
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
 
-    def draw_all(self, seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
-        return self.draw({member.name: member.curves(seeds, out) for member in self.members}, out / self.name)
+    def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
+        """Draws what the runs of the members came to, which may have settings of their own."""
+        return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
 
 
 def _curves_csv(curves: Mapping[str, Curves]) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adeu.experiments import NAMES, find, plots
+from adeu.experiments import NAMES, locate, plots
 from adeu.experiments.experiment import Experiment
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
 from adeu.report.traces import read_lake, read_traces, short
@@ -36,7 +36,14 @@ def collect(root: pathlib.Path) -> list[dict[str, Any]]:
     if not found:
         raise ValueError(f"{root} holds no {SUMMARY}; `adeu run` writes one when all its runs are complete")
     order = {name: place for place, name in enumerate(NAMES)}
-    return sorted(found, key=lambda each: (order.get(each["name"], len(order)), each["name"]))
+    return sorted(
+        found, key=lambda each: (order.get(each["name"].partition("/")[0], len(order)), numbered(each["name"]))
+    )
+
+
+def numbered(name: str) -> list[tuple[int, str]]:
+    """A key by which deep-sea/20 comes before deep-sea/100."""
+    return [(int(part), "") if part.isdigit() and len(part) < 10 else (-1, part) for part in name.split("/")]
 
 
 def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
@@ -45,7 +52,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     runs = {case: seed_folders(folder, case) for case in cases}
     specs = {case: read_spec(runs[case]) for case in cases}
     name = next((spec["experiment"] for spec in specs.values() if "experiment" in spec), path)
-    known = find(name) if name in NAMES else None
+    known = known_experiment(name)
     settings = {case: spec.get("setting") for case, spec in specs.items()}
     flat = {case: dict(flatten(setting)) for case, setting in settings.items()}
     changed = foreign(known, flat) if known else []
@@ -73,6 +80,15 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "same": shared(flat),
         "made": next((made(spec) for spec in specs.values() if spec), ""),
     }
+
+
+def known_experiment(name: str) -> Experiment | None:
+    """The experiment that a folder says it holds, if there is one of that name."""
+    try:
+        found = locate(name)
+    except ValueError:
+        return None
+    return found[0] if found[0].name == name else None
 
 
 def seed_folders(folder: pathlib.Path, case: str) -> dict[int, pathlib.Path]:

@@ -45,7 +45,7 @@ def sweep(
     """
     run = _engine(engine, address)
     checkpoint_seconds()
-    for spec in {spec.case: spec for spec in specs}.values():
+    for spec in {(spec.experiment, spec.case): spec for spec in specs}.values():
         spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
     failed, out = {}, pathlib.Path(out)
     with contextlib.ExitStack() as stack:
