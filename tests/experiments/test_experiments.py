@@ -7,7 +7,17 @@ import pytest
 
 import adeu
 from adeu.envs import Lake, lake_mdp
-from adeu.experiments import NAMES, find, frozen_lake_sensitivity, lake, safe_frozen_lake, theorem_1
+from adeu.experiments import (
+    NAMES,
+    deep_sea,
+    find,
+    frozen_lake_sensitivity,
+    lake,
+    locate,
+    safe_frozen_lake,
+    theorem_1,
+    theorem_2,
+)
 from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import band, estimate
@@ -54,14 +64,14 @@ class TestMetrics:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_experiment_is_whole(name):
-    experiment = find(name)
-    assert experiment.name == name
-    assert set(experiment.paper) <= set(experiment.cases)
-    metrics = {metric.name for metric in experiment.metrics}
-    assert all(set(figures) <= metrics for figures in experiment.paper.values())
-    for setting in experiment.cases.values():
-        trainer = setting.trainer(0)
-        assert trainer.total == setting.episodes
+    assert find(name).name == name
+    for experiment in locate(name):
+        assert set(experiment.paper) <= set(experiment.cases)
+        metrics = {metric.name for metric in experiment.metrics}
+        assert all(set(figures) <= metrics for figures in experiment.paper.values())
+        case, setting = next(iter(experiment.cases.items()))
+        assert setting.trainer(0).total >= 1
+        assert [each.name for each in locate(f"{experiment.name}/{case}")] == [experiment.name]
 
 
 def test_the_names_that_programs_rely_on():
@@ -168,3 +178,50 @@ class TestTheorem1:
         assert [path.suffix for path in pictures] == [".png", ".svg"]
         claim = read_metrics(tmp_path / "theorem-1" / "adeu" / "seed-0" / "traces" / "claim.csv")
         assert len(claim["found"]) == 5
+
+
+class TestDeepSea:
+    def test_solved_is_the_start_of_a_whole_window(self):
+        steps = np.arange(1, 401) * 1000.0
+        solved = np.zeros((3, 400))
+        solved[0, 120:] = 1
+        solved[0, 150] = 0
+        solved[1, 350:] = 1
+        solved[2] = 1
+        found = deep_sea.solved_at({"step": np.stack([steps] * 3), "solved": solved})
+        assert found.tolist() == [152_000, np.inf, 1_000]
+
+    def test_ez_adeu_solves_a_small_sea_and_says_when_it_first_hit(self):
+        setting = dataclasses.replace(deep_sea.cases(10)["ez-carried"], steps=150_000)
+        found = rows(setting)
+        assert found["step"].tolist() == [1000 * (i + 1) for i in range(150)]
+        assert found["solved"][-100:].all()
+        hit = found["first_hit"]
+        assert 0 < hit[-1] <= found["step"][found["solved"].argmax()]
+        assert set(hit) <= {0, hit[-1]}
+
+    def test_shuffled_seas_are_other_seas(self):
+        fixed, other = deep_sea.cases(10)["ez-cut"], deep_sea.shuffled(deep_sea.cases(10)["ez-cut"])
+        assert not np.array_equal(fixed.trainer(0).job.model.next_state, other.trainer(0).job.model.next_state)
+
+    def test_a_family_runs_as_one_and_draws_its_figure(self, tmp_path):
+        members = [
+            dataclasses.replace(
+                member,
+                cases={name: dataclasses.replace(case, steps=20_000) for name, case in member.cases.items()},
+            )
+            for member in deep_sea.EXPERIMENT.members[:2]
+        ]
+        specs = [spec for member in members for spec in member.specs([0])]
+        assert adeu.runs.sweep(specs, tmp_path, 2) == {}
+        for member in members:
+            table, _ = member.write([0], tmp_path)
+            assert {row["metric"] for row in table} == {"solved_rate", "steps_to_solve", "first_hit"}
+        pictures = deep_sea.EXPERIMENT.draw_all(members, [0], tmp_path)
+        assert all(path.stat().st_size > 1000 for path in pictures)
+
+
+def test_theorem_2_brackets_the_truth():
+    (row,) = theorem_2.TreasureSetting(size=30, mu=2.0, steps=100_000, runs=50).trainer(0).advance().rows
+    assert row["proof"] <= row["exact"] < row["statement"]
+    assert abs(row["simulated"] - row["exact"]) < 0.3

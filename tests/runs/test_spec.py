@@ -7,7 +7,7 @@ import pytest
 
 import adeu
 from adeu.envs import Lake
-from adeu.experiments import NAMES, find
+from adeu.experiments import NAMES, locate
 from adeu.experiments.lake import LakeSetting, adeu_counts, epsilon_greedy, ucb
 from adeu.runs.spec import Spec, assign, differences, override, plain
 
@@ -19,9 +19,10 @@ def spec(setting, seed=0):
 class TestPlain:
     @pytest.mark.parametrize("name", NAMES)
     def test_every_setting_is_json(self, name):
-        for setting in find(name).cases.values():
-            text = json.dumps(plain(setting), allow_nan=False)
-            assert json.loads(text) == plain(setting)
+        for experiment in locate(name):
+            for setting in experiment.cases.values():
+                text = json.dumps(plain(setting), allow_nan=False)
+                assert json.loads(text) == plain(setting)
 
     def test_nothing_is_left_out(self):
         data = plain(ucb())

@@ -55,9 +55,8 @@ def plain(value: Any) -> Any:
     """Settings as JSON data."""
     if isinstance(value, Part):
         return describe(value)
-    names = _fields(value)
-    if names:
-        return {name: plain(getattr(value, name)) for name in names}
+    if dataclasses.is_dataclass(value) or _fields(value):
+        return {name: plain(getattr(value, name)) for name in _fields(value)}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     return describe(value)
