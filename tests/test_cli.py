@@ -1,11 +1,8 @@
 """The command line, as a user calls it."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -109,21 +106,3 @@ def test_seeds():
     assert read_seeds("0:3") == [0, 1, 2]
     assert read_seeds("4") == [4]
     assert read_seeds("0,7,2:4") == [0, 7, 2, 3]
-
-
-def test_ctrl_c_keeps_what_is_complete_and_the_same_command_goes_on(tmp_path):
-    small = ["--set", "lake.size=12", "--set", "episodes=3000", "--seeds", "0:60"]
-    command = [*COMMAND, "run", "frozen-lake/adeu", "--out", str(tmp_path), *small]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0)
-    while len(list(tmp_path.rglob("done.json"))) < 2:
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
-    _, errors = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert "Stopped. What was complete stays" in errors
-    complete = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("done.json")}
-    assert 2 <= len(complete) < 60
-    assert adeu("run", "frozen-lake/adeu", "--out", tmp_path, *small).returncode == 0
-    assert len(list(tmp_path.rglob("done.json"))) == 60
-    assert all(path.stat().st_mtime_ns == when for path, when in complete.items())

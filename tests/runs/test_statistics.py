@@ -52,6 +52,7 @@ def test_intervals_are_about_those_of_rliable(shape, tasks, rliable):
     np.testing.assert_allclose([low, high], expected["ours"][:, 0], atol=0.1 * (high - low))
 
 
+@pytest.mark.slow
 def test_the_interval_of_an_improvement_is_about_that_of_rliable(rliable):
     library, metrics = rliable
     ours, theirs = scores((10, 6))
