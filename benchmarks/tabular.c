@@ -87,17 +87,17 @@ static inline void value(const double *q, int64_t learners, double ucb, int64_t 
 }
 
 static inline int64_t act(const Settings *x, const double *center, int64_t visits, double *scratch, uint64_t *rng,
-                          double *spread, int *explored) {
+                          double *uncertainty, double *spread, int *explored) {
 #if METHOD == 0
-    double uncertainty = 1.0 / (x->beta * sqrt((double)(visits + 1)));
-    *spread = sigmoid(x->shift - 1.0 / uncertainty);
+    *uncertainty = 1.0 / (x->beta * sqrt((double)(visits + 1)));
+    *spread = sigmoid(x->shift - 1.0 / *uncertainty);
     double trust = (1.0 - *spread) / x->temperature, highest = best(center);
     for (int64_t a = 0; a < A; a++) scratch[a] = exp(trust * (center[a] - highest));
     int64_t action = choose(scratch, rng);
     *explored = center[action] < highest;
     return action;
 #else
-    *spread = METHOD == 1 ? x->epsilon : 0.0;
+    *uncertainty = *spread = METHOD == 1 ? x->epsilon : 0.0;
     *explored = uniform(rng) < *spread;
     return any_from(center, *explored ? -1.7976931348623157e308 : best(center), rng);
 #endif
@@ -105,21 +105,23 @@ static inline int64_t act(const Settings *x, const double *center, int64_t visit
 
 void train(const Settings *x, int64_t S, const int32_t *next_, const double *reward_,
            const uint8_t *terminal_, const double *cost_, const double *start_, double *q, int64_t *visits,
-           int64_t *steps, int64_t *violations, int64_t *explorations, int64_t *switches, double *spreads,
-           double *returns, uint64_t *rng, uint64_t *evaluation_rng) {
+           int64_t *steps, int64_t *violations, int64_t *explorations, int64_t *switches,
+           double *uncertainties, double *spreads, double *returns, uint64_t *rng, uint64_t *evaluation_rng) {
     next_state = next_, reward = reward_, terminal = terminal_, cost = cost_, start = start_;
     const int64_t learners = METHOD == 2 ? x->learners : 1;
     double center[64], scratch[64];
     for (int64_t episode = 0; episode < x->episodes; episode++) {
         int64_t s = first_state(S, rng), t = 0, violated = 0, explored_steps = 0, switched = 0;
-        double spread_sum = 0.0, spread;
+        double uncertainty_sum = 0.0, spread_sum = 0.0, uncertainty, spread;
         int before = 0, explored;
         while (t < x->max_steps) {
             value(q, learners, METHOD == 2 ? x->ucb : 0.0, s, center);
-            int64_t a = act(x, center, visits[s], scratch, rng, &spread, &explored), k = s * A + a, to = next_state[k];
+            int64_t a = act(x, center, visits[s], scratch, rng, &uncertainty, &spread, &explored);
+            int64_t k = s * A + a, to = next_state[k];
             violated += cost[k] > 0;
             explored_steps += explored;
             switched += explored != before;
+            uncertainty_sum += uncertainty;
             spread_sum += spread;
             before = explored;
             for (int64_t i = 0; i < learners; i++) {
@@ -138,6 +140,7 @@ void train(const Settings *x, int64_t S, const int32_t *next_, const double *rew
         violations[episode] = violated;
         explorations[episode] = explored_steps;
         switches[episode] = switched;
+        uncertainties[episode] = uncertainty_sum;
         spreads[episode] = spread_sum;
         if ((episode + 1) % x->evaluate_every == 0) {
             double total = 0.0;

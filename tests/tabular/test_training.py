@@ -74,7 +74,7 @@ def test_a_result_under_way_has_the_rows_so_far():
     assert part.evaluated.tolist() == [10, 20]
     assert training.steps == part.steps.sum() == part.visits.sum()
     training.advance(35)
-    for field in ("steps", "violations", "explored", "switches", "spread", "returns"):
+    for field in ("steps", "violations", "explored", "switches", "uncertainty", "spread", "returns"):
         rows = getattr(part, field)
         np.testing.assert_array_equal(rows, getattr(whole, field)[: len(rows)])
     assert len(part.steps) == len(part.violations) == 25
@@ -117,7 +117,8 @@ def traces(explorer, **changes):
 def test_a_trace_of_adaptive_exploration():
     training, episodes = traces(ADEU)
     visits = np.zeros(MODEL.num_states)
-    for trace, steps, violations, explored, switches, spread in zip(episodes, *training.result()[2:7], strict=True):
+    columns = training.result()[2:8]
+    for trace, steps, violations, explored, switches, uncertainty, spread in zip(episodes, *columns, strict=True):
         assert {len(column) for column in trace} == {steps}
         assert [column.dtype.kind for column in trace] == list("iiibffff")
         assert trace.state[0] == MDP.start
@@ -128,10 +129,11 @@ def test_a_trace_of_adaptive_exploration():
         assert (trace.cost > 0).sum() == violations
         assert trace.explored.sum() == explored
         assert np.diff(trace.explored, prepend=False).sum() == switches
+        assert trace.uncertainty.mean() == pytest.approx(uncertainty)
         assert trace.spread.mean() == pytest.approx(spread)
-        for s, uncertainty, spread in zip(trace.state, trace.uncertainty, trace.spread, strict=True):
-            assert uncertainty == 1 / (0.9 * np.sqrt(visits[s] + 1))
-            assert spread == normalize(training.work.g, uncertainty)
+        for s, f, g in zip(trace.state, trace.uncertainty, trace.spread, strict=True):
+            assert f == 1 / (0.9 * np.sqrt(visits[s] + 1))
+            assert g == normalize(training.work.g, f)
             visits[s] += 1
     every = tabular.Trace(*map(np.concatenate, zip(*episodes, strict=True)))
     assert every.explored.any()

@@ -9,6 +9,8 @@ from adeu.runs.trainer import Arrays, Piece, Row
 from adeu.tabular.job import Job
 from adeu.tabular.training import Training
 
+SUMMED = ("steps", "violations", "explored", "switches", "uncertainty", "spread")
+
 
 @dataclasses.dataclass
 class TabularTrainer:
@@ -55,19 +57,18 @@ class TabularTrainer:
     def _row(self, first: int) -> Row:
         record, episodes = self._training.work.record, self.done - first
         returned = record.returns[self.done // self.job.settings.evaluate_every - 1]
-        steps, violations, explored, switches, spread = (
-            column[first : self.done].sum().item()
-            for column in (record.steps, record.violations, record.explored, record.switches, record.spread)
-        )
+        sums = {name: getattr(record, name)[first : self.done].sum().item() for name in SUMMED}
+        steps = sums["steps"]
         return {
             "step": self.steps,
             "episode": self.done,
             "return": float(returned),
             "solved": int(returned >= self.goal),
-            "violations": violations / episodes,
-            "spread": spread / steps,
-            "explored": explored / steps,
-            "switches": switches / episodes,
+            "violations": sums["violations"] / episodes,
+            "uncertainty": sums["uncertainty"] / steps,
+            "spread": sums["spread"] / steps,
+            "explored": sums["explored"] / steps,
+            "switches": sums["switches"] / episodes,
         }
 
     def arrays(self) -> Arrays:

@@ -37,6 +37,8 @@ class Result(NamedTuple):
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
     """(episodes,): how often an episode went over from exploiting, with which it begins, to exploring, or back."""
+    uncertainty: NDArray[np.float64]
+    """(episodes,): f(s), averaged over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): g(f(s)), averaged over the steps."""
     evaluated: NDArray[np.int64]

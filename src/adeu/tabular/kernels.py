@@ -47,6 +47,8 @@ class Record(NamedTuple):
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
     """(episodes,): how often the episode went over from the one to the other."""
+    uncertainty: NDArray[np.float64]
+    """(episodes,): summed over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     returns: NDArray[np.float64]
@@ -103,7 +105,8 @@ def train(
         s = first_state(model, rng)
         begin(f, rng)
         restart(D, True)
-        violations, explorations, switches, spreads, before, begun = 0, 0, 0, 0.0, False, step
+        violations, explorations, switches, before, begun = 0, 0, 0, False, step
+        uncertainties, spreads = 0.0, 0.0
         for _ in range(settings.max_steps):
             prefer(learner, model.mask, s, center)
             at = Scene(s, step, center, learner.q, visits)
@@ -125,6 +128,7 @@ def train(
             violations += seen.cost > 0
             explorations += explored
             switches += explored != before
+            uncertainties += uncertainty
             spreads += spread
             before = explored
             visits[s] += 1
@@ -136,6 +140,7 @@ def train(
         record.violations[episode] = violations
         record.explored[episode] = explorations
         record.switches[episode] = switches
+        record.uncertainty[episode] = uncertainties
         record.spread[episode] = spreads
         if (episode + 1) % settings.evaluate_every == 0:
             place = (episode + 1) // settings.evaluate_every - 1

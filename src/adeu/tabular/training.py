@@ -129,6 +129,7 @@ class Training:
             record.violations[: self.episode].copy(),
             record.explored[: self.episode].copy(),
             record.switches[: self.episode].copy(),
+            record.uncertainty[: self.episode] / record.steps[: self.episode],
             record.spread[: self.episode] / record.steps[: self.episode],
             every * np.arange(1, evaluations + 1),
             record.returns[:evaluations].copy(),
@@ -147,8 +148,9 @@ def prepare(job: Job) -> Work:
     """All that the job's first episode finds: fresh copies of what it writes to."""
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     steps, violations, explored, switches = np.zeros((4, episodes), np.int64)
-    spread, returns = np.zeros(episodes), np.zeros(episodes // every)
-    record = Record(job.visits.copy(), steps, violations, explored, switches, spread, returns)
+    uncertainty, spread = np.zeros((2, episodes))
+    returns = np.zeros(episodes // every)
+    record = Record(job.visits.copy(), steps, violations, explored, switches, uncertainty, spread, returns)
     parts = copy.deepcopy((job.learner, job.f, job.g, job.D, job.guard))
     return Work(job.model, *parts, job.settings, record, *streams(job.seed, 2))
 
