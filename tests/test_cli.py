@@ -39,7 +39,14 @@ def lake(tmp_path_factory):
 def test_run_ends_with_a_table_and_its_files(lake):
     out, done = lake
     assert done.returncode == 0, done.stderr
-    for text in ("eps-greedy", "ucb", "first solved", "curves.png", "summary.json", "not the paper's settings"):
+    for text in (
+        "eps-greedy",
+        "ucb",
+        "first solved",
+        "curves.png",
+        "summary.json",
+        "in place of the experiment's own",
+    ):
         assert text in done.stdout
     assert "paper 88,854" not in done.stdout
     for name in ("curves.png", "curves.svg", "curves.csv", "summary.json", "adeu/seed-1/metrics.csv"):
@@ -106,3 +113,53 @@ def test_seeds():
     assert read_seeds("0:3") == [0, 1, 2]
     assert read_seeds("4") == [4]
     assert read_seeds("0,7,2:4") == [0, 7, 2, 3]
+
+
+class TestTrain:
+    def test_it_trains_a_gymnasium_environment(self, tmp_path):
+        small = ["--set", "episodes=500", "--set", "alpha=1.0", "--seeds", "0:2", "--out", tmp_path, "--json"]
+        done = adeu("train", "CliffWalking-v1", "--f", "constant", *small)
+        assert done.returncode == 1
+        assert "give it as JSON" in done.stderr
+        coin = ["--f", '{"part": "Constant", "c": 0.1}', "--g", "identity", "--D", "bernoulli"]
+        done = adeu("train", "CliffWalking-v1", *coin, *small)
+        assert done.returncode == 0, done.stderr
+        rows = json.loads(done.stdout)
+        assert {row["case"] for row in rows} == {"Constant-Identity-Bernoulli"}
+        assert next(row["value"] for row in rows if row["metric"] == "max") > -100
+        assert (tmp_path / "train" / "CliffWalking-v1" / "report.html").exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["Tax-v3"], "env takes a registered name, got 'Tax-v3'"),
+            (["Pendulum-v1"], "an environment with a transition table P"),
+            (["Taxi-v3", "--f", "rnd"], "--f takes a part with a tabular form: Constant, Counts"),
+            (["Taxi-v3", "--g", "counts"], "--g takes a part with a tabular form: Clip, Identity"),
+            (["Taxi-v3", "--D", "gaussian"], "--D takes a part with a tabular form: Bernoulli, Categorical, Options"),
+            (["Taxi-v3", "--f", "cuonts"], "did you mean 'Counts'"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path):
+        done = adeu("train", *arguments, "--out", tmp_path / "x")
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "x").exists()
+
+
+def test_plot_draws_again_from_the_runs(lake):
+    out, _ = lake
+    picture = out / "frozen-lake" / "curves.png"
+    picture.unlink()
+    done = adeu("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
+    assert done.stdout.split() == [str(picture), str(picture.with_suffix(".svg"))]
+    assert picture.stat().st_size > 1000
+    missing = adeu("plot", "frozen-lake", "--seeds", "7", "--out", out)
+    assert missing.returncode == 1
+    assert "seed-7" in missing.stderr
+
+
+def test_plot_normalizers(tmp_path):
+    assert adeu("plot", "normalizers", "--out", tmp_path).returncode == 0
+    assert (tmp_path / "normalizers.png").stat().st_size > 1000

@@ -1,4 +1,4 @@
-"""The command line: `adeu list`, `adeu run`, `adeu report`."""
+"""The command line: `adeu list`, `adeu run`, `adeu train`, `adeu plot`, `adeu report`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,10 @@ class List:
         return 0
 
 
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all commands have in common that run something."""
 
-    experiment: tyro.conf.Positional[str]
-    """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
     seeds: str = ""
     """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
@@ -74,8 +72,10 @@ class Run:
     quiet: bool = False
     """Prints nothing but errors."""
 
-    def __call__(self) -> int:
-        experiments = chosen(self.experiment, self.set)
+    def run(self, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
+        """Runs the experiments, with settings changed, and shows what came out; a family has a picture of all."""
+        if self.set:
+            experiments = tuple(changed(experiment, self.set) for experiment in experiments)
         seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
         specs = [spec for experiment in experiments for spec in experiment.specs(seeds)]
         if self.jobs is not None:
@@ -93,10 +93,12 @@ class Run:
                 for spec, why in failed.items():
                     errors.print(escape(f"{spec.name}: {why}"))
             return 1
-        self._show(experiments, seeds, console)
+        self._show(experiments, family, seeds, console)
         return 0
 
-    def _show(self, experiments: tuple[Experiment, ...], seeds: Sequence[int], console: Console) -> None:
+    def _show(
+        self, experiments: tuple[Experiment, ...], family: Family | None, seeds: Sequence[int], console: Console
+    ) -> None:
         """Writes what the runs came to, and prints it."""
         tables, files = [], []
         for experiment in experiments:
@@ -106,12 +108,14 @@ class Run:
             files += [("plot", path) for path in pictures]
             files.append(("figures", self.out / experiment.name / "summary.json"))
         folder = self.out / experiments[0].name
-        if len(experiments) > 1:
-            family = find(self.experiment)
-            assert isinstance(family, Family)
+        if family:
             folder = self.out / family.name
             files = [("plot", path) for path in family.draw_all(experiments, seeds, self.out)]
-        about = f"With {', '.join(self.set)}: not the paper's settings." if self.set else experiments[0].lesson
+        about = (
+            f"With {', '.join(self.set)} in place of the experiment's own settings."
+            if self.set
+            else experiments[0].lesson
+        )
         console.print(f"{about}\n", highlight=False)
         for kind, path in [*files, ("report", write_report(folder))]:
             console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
@@ -131,8 +135,69 @@ class Run:
 
         with contextlib.ExitStack() as stack:
             if not (self.quiet or self.json):
-                watchers.append(stack.enter_context(Display(console, self.experiment, len(specs))))
+                watchers.append(
+                    stack.enter_context(Display(console, specs[0].experiment.partition("/")[0], len(specs)))
+                )
             return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(Work):
+    """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
+
+    experiment: tyro.conf.Positional[str]
+    """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
+
+    def __call__(self) -> int:
+        return self.run(locate(self.experiment), family_of(self.experiment))
+
+
+@dataclasses.dataclass(frozen=True)
+class Train(Work):
+    """Trains Q-learning in a Gymnasium environment that has a transition table, such as CliffWalking-v1."""
+
+    env: tyro.conf.Positional[str]
+    """The environment's registered name."""
+    f: str = "Counts"
+    """The uncertainty: a part's name, its import path package.module:Name, or its JSON."""
+    g: str = "ShiftedSigmoid"
+    """The normaliser."""
+    D: str = "Categorical"
+    """The distribution."""
+
+    def __call__(self) -> int:
+        from adeu.experiments.training import training
+
+        return self.run((training(self.env, self.f, self.g, self.D),))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plot:
+    """Draws the pictures of an experiment again from its complete runs, or the paper's normalisers."""
+
+    what: tyro.conf.Positional[str]
+    """NAME of an experiment, or `normalizers`."""
+    out: pathlib.Path = pathlib.Path("runs")
+    """The folder of all runs, to which the pictures go too."""
+    seeds: str = ""
+    """Which seeds; the experiment's own if not given."""
+
+    def __call__(self) -> int:
+        for path in self._draw():
+            print(path)
+        return 0
+
+    def _draw(self) -> list[pathlib.Path]:
+        if self.what == "normalizers":
+            from adeu.experiments import normalizers
+
+            return normalizers.draw(self.out)
+        experiments, family = locate(self.what), family_of(self.what)
+        seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
+        paths = [
+            path for each in experiments for path in each.draw(each.curves(seeds, self.out), self.out / each.name)
+        ]
+        return paths + (family.draw_all(experiments, seeds, self.out) if family else [])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,15 +214,15 @@ class Report:
         return 0
 
 
-def chosen(path: str, assignments: tuple[str, ...]) -> tuple[Experiment, ...]:
-    """The experiments, with settings changed; the paper's figures are not for those."""
-    experiments = locate(path)
-    if not assignments:
-        return experiments
-    return tuple(
-        dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={})
-        for experiment in experiments
-    )
+def family_of(path: str) -> Family | None:
+    """The family that a path names as a whole."""
+    found = find(path) if path in NAMES else None
+    return found if isinstance(found, Family) else None
+
+
+def changed(experiment: Experiment, assignments: tuple[str, ...]) -> Experiment:
+    """The experiment with settings changed; the paper's figures are not for those."""
+    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={})
 
 
 def read_seeds(text: str) -> list[int]:
@@ -193,6 +258,8 @@ def main() -> None:
     command: Any = tyro.cli(
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Run, tyro.conf.subcommand("run")]
+        | Annotated[Train, tyro.conf.subcommand("train")]
+        | Annotated[Plot, tyro.conf.subcommand("plot")]
         | Annotated[Report, tyro.conf.subcommand("report")],
         prog="adeu",
         description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
