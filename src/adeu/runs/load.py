@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from adeu.core import check
 from adeu.runs.folder import DONE, METRICS, SPEC, check_metrics, read_json
-from adeu.runs.statistics import Curves
 
 HEAD = {"experiment": str, "case": str, "seed": int}
 
@@ -65,9 +64,3 @@ def _numbers(texts: Sequence[str]) -> NDArray[Any]:
         return np.array([int(text) for text in texts], np.int64)
     except (ValueError, OverflowError):
         return np.array([float(text or "nan") for text in texts])
-
-
-def load_curves(folders: list[pathlib.Path]) -> Curves:
-    """The same case's runs, one per seed, each column of shape (seeds, rows)."""
-    tables = [read_metrics(folder / METRICS) for folder in folders]
-    return {name: np.stack([table[name].astype(np.float64) for table in tables]) for name in tables[0]}

@@ -1,9 +1,8 @@
-"""A run as data: which experiment, case and seed, and every setting; what `--set` changes, and its fingerprint."""
+"""A run as data: which experiment, case and seed, and every setting; and what `--set` changes."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import types
 import typing
@@ -40,15 +39,6 @@ class Spec:
         """The spec as JSON data."""
         head = {"experiment": self.experiment, "case": self.case, "seed": self.seed}
         return head | {"setting": plain(self.setting)}
-
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint(self.plain())
-
-
-def fingerprint(spec: Mapping[str, Any]) -> str:
-    text = json.dumps(spec, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def plain(value: Any) -> Any:
