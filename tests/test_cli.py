@@ -1,12 +1,13 @@
 """The command line, as a user calls it."""
 
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from adeu.cli import read_seeds
+from adeu.cli import main, read_seeds
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
@@ -14,6 +15,21 @@ SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
 
 def adeu(*arguments, **options):
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Calls a command that must end with an error, in this process, and returns what it printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["adeu", *map(str, arguments)])
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 1
+        return capsys.readouterr().err
+
+    return call
 
 
 def test_list_names_every_experiment_and_part():
@@ -101,11 +117,8 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         (["frozen-lake", "--set", "alpha=0"], "alpha takes"),
     ],
 )
-def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path):
-    done = adeu("run", *arguments, "--out", tmp_path / "x")
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path, refused):
+    assert message in refused("run", *arguments, "--out", tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
@@ -118,9 +131,6 @@ def test_seeds():
 class TestTrain:
     def test_it_trains_a_gymnasium_environment(self, tmp_path):
         small = ["--set", "episodes=500", "--set", "alpha=1.0", "--seeds", "0:2", "--out", tmp_path, "--json"]
-        done = adeu("train", "CliffWalking-v1", "--f", "constant", *small)
-        assert done.returncode == 1
-        assert "give it as JSON" in done.stderr
         coin = ["--f", '{"part": "Constant", "c": 0.1}', "--g", "identity", "--D", "bernoulli"]
         done = adeu("train", "CliffWalking-v1", *coin, *small)
         assert done.returncode == 0, done.stderr
@@ -138,26 +148,22 @@ class TestTrain:
             (["Taxi-v3", "--g", "counts"], "--g takes a part with a tabular form: Clip, Identity"),
             (["Taxi-v3", "--D", "gaussian"], "--D takes a part with a tabular form: Bernoulli, Categorical, Options"),
             (["Taxi-v3", "--f", "cuonts"], "did you mean 'Counts'"),
+            (["Taxi-v3", "--f", "constant"], 'give it as JSON, {"part": "Constant", ...}'),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path):
-        done = adeu("train", *arguments, "--out", tmp_path / "x")
-        assert done.returncode == 1
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr
+    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path, refused):
+        assert message in refused("train", *arguments, "--out", tmp_path / "x")
         assert not (tmp_path / "x").exists()
 
 
-def test_plot_draws_again_from_the_runs(lake):
+def test_plot_draws_again_from_the_runs(lake, refused):
     out, _ = lake
     picture = out / "frozen-lake" / "curves.png"
     picture.unlink()
     done = adeu("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
     assert done.stdout.split() == [str(picture), str(picture.with_suffix(".svg"))]
     assert picture.stat().st_size > 1000
-    missing = adeu("plot", "frozen-lake", "--seeds", "7", "--out", out)
-    assert missing.returncode == 1
-    assert "seed-7" in missing.stderr
+    assert "seed-7" in refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
 
 
 def test_plot_normalizers(tmp_path):

@@ -29,7 +29,7 @@ from tests.runs.processes import start, wait_until
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600)
 SPECS = [Spec("lake", "adeu", seed, SETTING) for seed in (0, 1)]
-LONG = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=200000", "--seeds", "0:2")
+LONG = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=200000", "--seeds", "0:60")
 
 
 @pytest.fixture(scope="module")

@@ -62,8 +62,11 @@ def kill_worker(process):
             os.kill(random.choice(sorted(alive)), signal.SIGKILL)
 
 
+OTHERS = (kill_all, kill_worker)
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kill", [kill_command, pytest.param(kill_all, marks=pytest.mark.slow), kill_worker])
+@pytest.mark.parametrize("kill", [kill_command, *(pytest.param(kill, marks=pytest.mark.slow) for kill in OTHERS)])
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
     out, seen, process = tmp_path / "out", {}, None

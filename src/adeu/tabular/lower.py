@@ -78,8 +78,6 @@ def _(part: adeu.mechanisms.td_error.TdError, model: Model) -> Any:
 
 @lower.register
 def _(part: adeu.mechanisms.cost.ExpectedCost, model: Model) -> Any:
-    if part.num_states is None:
-        raise _no_form(part, " without num_states")
     return mechanisms.ExpectedCost(part.step_size, np.zeros((model.num_states, model.num_actions)))
 
 
