@@ -12,7 +12,7 @@ import numpy as np
 from adeu.runs.folder import METRICS, to_csv, write, write_json
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Setting, Spec
-from adeu.runs.statistics import Curves, Estimate, band, estimate
+from adeu.runs.statistics import Curves, band, estimate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,9 +137,9 @@ def _curves_csv(curves: Mapping[str, Curves]) -> str:
     """The seed-averaged return of each case, with its 95% band."""
     columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
     for case, curve in curves.items():
-        value = Estimate(curve["return"].mean(axis=0), *band(curve["return"]))  # type: ignore[arg-type]
-        values = (curve["step"].mean(axis=0), curve["episode"][0].astype(int), *value)
-        columns["case"] += [case] * len(value[0])  # type: ignore[arg-type]
+        episodes, returns = curve["episode"][0].astype(int), curve["return"]
+        values = (curve["step"].mean(axis=0), episodes, returns.mean(axis=0), *band(returns))
+        columns["case"] += [case] * len(episodes)
         for name, column in zip(list(columns)[1:], values, strict=True):
             columns[name] += column.tolist()
     return to_csv(columns)
