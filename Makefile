@@ -24,7 +24,7 @@ wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)
 	rm -f build-wheel.log
 	$(PYTHON) -m venv --clear build/empty
-	build/empty/bin/pip install --quiet build/wheel/*.whl
+	build/empty/bin/pip install --quiet --no-compile build/wheel/*.whl
 	cd build && empty/bin/python ../.ci/wheel.py
 
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
@@ -34,11 +34,11 @@ setup: .venv/setup  ## an environment with all that tests and benchmarks need
 
 .venv/run: pyproject.toml
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --no-compile --editable .
 	touch $@
 
 .venv/setup: .venv/run
-	$(BIN)/pip install --quiet --editable ".[dev]"
+	$(BIN)/pip install --quiet --no-compile --editable ".[dev]"
 	touch $@
 
 clean:

@@ -37,9 +37,7 @@ def forward(nets, k, obs):
     return x
 
 
-@pytest.mark.parametrize(
-    ("double", "prior", "loss"), [(False, 0.0, "mse"), (True, 0.0, "huber"), (True, 2.0, "huber")]
-)
+@pytest.mark.parametrize(("double", "prior", "loss"), [(False, 0.0, "mse"), (True, 2.0, "huber")])
 def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, loss):
     dqn = dataclasses.replace(SMALL, double=double, prior=prior, loss=loss, ensemble=3, batch=8, capacity=8)
     rule, rng = rules(dqn, 12, True, 2), np.random.default_rng(0)
@@ -196,7 +194,7 @@ def test_equal_settings_share_one_compilation(caplog):
     assert (before.learner.networks.first != after.learner.networks.first).any()
 
 
-@pytest.mark.parametrize("prior", [0.0, 3.0])
+@pytest.mark.parametrize("prior", [pytest.param(0.0, marks=pytest.mark.slow), 3.0])
 def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
     loop = compiled(dataclasses.replace(SMALL, ensemble=3, acting="sampled", prior=prior), JaxDeepSea(Sea(size=4)))
     before = loop.init(0)
@@ -255,6 +253,7 @@ def test_the_pole_is_gymnasium_s():
             break
 
 
+@pytest.mark.slow
 def test_the_same_agent_on_a_gymnasium_environment():
     dqn = dataclasses.replace(SMALL, explorer=EZ, hidden=(20, 20), capacity=2000, evaluate_every=500)
     sea = gymnasium.make("adeu/DeepSea-v0", size=5)

@@ -105,6 +105,7 @@ def test_a_node_is_killed_and_nothing_is_lost(cluster, specs, local, tmp_path, m
     assert not ray.is_initialized()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_is_started_here_and_interrupted(tmp_path):
     """Ctrl-C on a cluster of one's own: it says so, what was saved stays, and no process does."""
