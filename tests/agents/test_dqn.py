@@ -81,6 +81,7 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
     assert (learned.target.first == target.first).all()
 
 
+@pytest.mark.slow
 def test_rows_move_as_adam_moves_a_table_that_every_batch_names_in_full():
     """Where each row is named at every step, lazy Adam is Adam; where not, other rows stay as they were."""
     nets = networks.init(jax.random.key(0), 2, 4, True, (3,), 2)
@@ -160,9 +161,8 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", ["ucb", *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS if name != "ucb")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
 def test_pieces_seeds_and_files_change_nothing(name):
     """A run, the same run among others, and one that was saved and restored between pieces end with the same bits."""
     loop = compiled(dataclasses.replace(SMALL, **METHODS[name]), JaxDeepSea(Sea(size=5)))
@@ -183,6 +183,7 @@ def test_pieces_seeds_and_files_change_nothing(name):
         assert np.array_equal(ours, theirs, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_equal_settings_share_one_compilation(caplog):
     one, other = (compiled(dataclasses.replace(SMALL, gamma=0.9), JaxDeepSea(Sea(size=4))) for _ in range(2))
     with jax.log_compiles():
