@@ -137,8 +137,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     styles = plots.style(curves)
     for case, curve in curves.items():
         plots.plot_mean(axes, curve["step"][0], curve["solved"], *styles[case], case)
-    axes.set(xlabel="steps", ylabel="greedy episodes that find it", ylim=(-0.03, 1.03))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set(xlabel="steps", xscale="log", ylabel="greedy episodes that find it", ylim=(-0.03, 1.03))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "solved")

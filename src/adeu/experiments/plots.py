@@ -83,7 +83,7 @@ def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pat
             axes.plot(1.06 * last, row, "x", color=COLORS[0], markersize=5)
             axes.annotate(f"{(~ever).sum()} never", (1.08 * last, row), va="center", fontsize=7, color=COLORS[0])
     axes.set_yticks(range(len(curves)), list(curves), fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(curves) - 0.5, -0.5)
     axes.set(xlabel="episode at which a greedy episode first reached the goal", xlim=(0, 1.2 * last))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
