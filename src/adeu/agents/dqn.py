@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from adeu.agents import adam
 from adeu.agents import networks as nets
 from adeu.agents import replay as ring
 from adeu.core import check
@@ -38,11 +39,16 @@ class Dqn:
         double: whether the network chooses the action that the target network values.
         loss: "huber" or "mse".
         ensemble: how many networks, K, each with a target network of its own.
+        heads: whether these are K heads on one trunk: they share all layers but the last.
         acting: with several networks, the center: "mean", "sampled" (bootstrapped DQN: of one network, drawn for
             each episode) or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
         mask_probability: how likely each network learns from a transition, in (0, 1].
         prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
+        rows: where an observation is a whole number, the rows that stand for it start uniform within this. Within
+            the usual 1/sqrt(rows) states hardly differ: a wide network often begins with one action everywhere.
+        adam: "rows" moves the rows that a batch names, and the others when they are read; "dense" moves all of them
+            at every step, which comes to the same and takes longer.
 
     Examples:
         >>> import adeu
@@ -72,10 +78,13 @@ class Dqn:
     double: bool = False
     loss: str = "huber"
     ensemble: int = 1
+    heads: bool = False
     acting: str = "mean"
     ucb: float = 0.0
     mask_probability: float = 1.0
     prior: float = 0.0
+    rows: float = 1.0
+    adam: str = "rows"
 
     def __post_init__(self) -> None:
         check.instance(self, "explorer", Explorer)
@@ -97,6 +106,9 @@ class Dqn:
         check.number(self, "ucb", at_least=0)
         check.number(self, "prior", at_least=0)
         check.number(self, "mask_probability", above=0, at_most=1)
+        check.number(self, "rows", above=0)
+        check.instance(self, "heads", bool)
+        check.one_of(self, "adam", ("rows", "dense"))
         check.one_of(self, "loss", ("huber", "mse"))
         check.one_of(self, "acting", ("mean", "sampled", "ucb"))
 
@@ -111,7 +123,7 @@ class Learner(NamedTuple):
     networks: nets.Networks
     target: nets.Networks
     prior: nets.Networks | None
-    optimizer: nets.AdamState
+    optimizer: adam.AdamState
     replay: ring.Replay
     f: State
 
@@ -163,37 +175,45 @@ def flat(obs: Any) -> Array:
 def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
     explorer, K = dqn.explorer, dqn.ensemble
 
-    def q_of(networks: nets.Networks, prior: nets.Networks | None, obs: Array) -> Array:
-        """(K, batch, actions)."""
-        q = nets.q_values(networks, obs)
+    shape = nets.Shape(K, inputs, look_up, dqn.hidden, actions, dqn.heads, dqn.rows)
+
+    def with_prior(q: Array, prior: nets.Networks | None, obs: Array) -> Array:
         return q if prior is None else q + dqn.prior * nets.q_values(prior, obs)
+
+    def q_now(learner: Learner, obs: Array) -> Array:
+        """(K, batch, actions)."""
+        features = adam.features(learner.networks, learner.optimizer, dqn.learning_rate, obs)
+        return with_prior(nets.values(learner.networks.rest, features), learner.prior, obs)
+
+    def draw_member(key: Key) -> Array:
+        return jax.random.randint(key, (), 0, K) if dqn.acting == "sampled" else jnp.zeros((), jnp.int32)
 
     def init(key: Key, obs: Array) -> tuple[Learner, Actor]:
         key_net, key_prior, key_f, key_begin, key_member = jax.random.split(key, 5)
-        networks = nets.init(key_net, K, inputs, look_up, dqn.hidden, actions)
-        prior = nets.init(key_prior, K, inputs, look_up, dqn.hidden, actions) if dqn.prior else None
+        networks = nets.init(key_net, shape)
+        prior = nets.init(key_prior, shape) if dqn.prior else None
         no, zero = jnp.zeros((), bool), jnp.zeros(())
         example = Transition(obs, jnp.zeros((), jnp.int32), zero, obs, no, no)
         replay = ring.create(dqn.capacity, example, K)
-        optimizer = nets.adam_init(networks, dqn.learning_rate)
+        optimizer = adam.init(networks, dqn.learning_rate, look_up and dqn.adam == "rows")
         learner = Learner(networks, networks, prior, optimizer, replay, explorer.init(key_f, obs))
-        return learner, Actor(obs, explorer.begin(key_begin), jax.random.randint(key_member, (), 0, K), zero)
+        return learner, Actor(obs, explorer.begin(key_begin), draw_member(key_member), zero)
 
     def decide(key: Key, learner: Learner, actor: Actor, step: Array) -> tuple[Decision, Actor]:
-        q = q_of(learner.networks, learner.prior, actor.obs[None])[:, 0]
+        q = q_now(learner, actor.obs[None])[:, 0]
         center = dqn.center(q, actor.member)
         decision, carry = explorer.act(key, learner.f, actor.carry, actor.obs, center, q_values=q, step=step)
         return decision, actor._replace(carry=carry)
 
     def targets(learner: Learner, batch: Transition) -> Array:
         """(K, batch)."""
-        q = q_of(learner.target, learner.prior, batch.next_obs)
-        chooser = q_of(learner.networks, learner.prior, batch.next_obs) if dqn.double else q
+        q = with_prior(nets.q_values(learner.target, batch.next_obs), learner.prior, batch.next_obs)
+        chooser = q_now(learner, batch.next_obs) if dqn.double else q
         best = jnp.take_along_axis(q, jnp.argmax(chooser, axis=-1)[..., None], axis=-1)[..., 0]
         return batch.reward + dqn.gamma * jnp.where(batch.terminated, 0.0, best)
 
     def td_errors(learner: Learner, batch: Transition) -> Array:
-        q = q_of(learner.networks, learner.prior, batch.obs)
+        q = q_now(learner, batch.obs)
         return targets(learner, batch) - jnp.take_along_axis(q, batch.action[None, :, None], axis=-1)[..., 0]
 
     def absorb(
@@ -206,9 +226,7 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         td_error = jnp.mean(td_errors(learner, one)[:, 0])  # compiled away where no f asks for it
         f = explorer.observe(learner.f, transition, step=step, td_error=td_error)
         replay = ring.add(learner.replay, transition._replace(cost=None), jnp.broadcast_to(jnp.asarray(mask), (K,)))
-        begun = Actor(
-            first_obs, explorer.begin(key_begin, actor.carry), jax.random.randint(key_member, (), 0, K), jnp.zeros(())
-        )
+        begun = Actor(first_obs, explorer.begin(key_begin, actor.carry), draw_member(key_member), jnp.zeros(()))
         gone_on = actor._replace(obs=transition.next_obs, total=actor.total + transition.reward)
         ended = transition.terminated | transition.truncated
         return learner._replace(replay=replay, f=f), select(ended, begun, gone_on)
@@ -226,18 +244,18 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
             each = huber if dqn.loss == "huber" else 0.5 * td_error**2
             return jnp.sum(jnp.mean(each * mask.T, axis=1)), td_error
 
-        networks, optimizer, td_error = nets.descend(
-            loss, learner.networks, learner.optimizer, batch.obs, dqn.learning_rate
+        networks, optimizer, td_error = adam.descend(
+            loss, learner.networks, learner.optimizer, dqn.learning_rate, batch.obs
         )
         f = explorer.update(learner.f, batch, step=step, td_error=jnp.mean(td_error, axis=0))
         return learner._replace(networks=networks, optimizer=optimizer, f=f)
 
     def synchronise(learner: Learner) -> Learner:
-        return learner._replace(target=learner.networks)
+        return learner._replace(target=adam.settled(learner.networks, learner.optimizer, dqn.learning_rate))
 
     def exploit(key: Key, learner: Learner, carry: Carry, obs: Array, step: Array) -> Array:
         """The greedy action, by the mean of all networks."""
-        q = q_of(learner.networks, learner.prior, obs[None])[:, 0]
+        q = q_now(learner, obs[None])[:, 0]
         return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
 
     return Rules(init, decide, absorb, learn, synchronise, exploit)

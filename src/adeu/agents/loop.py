@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adeu.agents import keys
 from adeu.agents.dqn import Actor, Dqn, Learner, Piece, bound, flat, select
 from adeu.core import check
 from adeu.core.contract import Array, Key, Transition
@@ -77,21 +78,21 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
         return flat(obs), after, jnp.asarray(reward, float), terminated, jnp.asarray(truncated), cost
 
     def interact(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        keys = jax.random.split(jax.random.wrap_key_data(state.key), 5)
-        decision, actor = rule.decide(keys[1], state.learner, state.actor, state.step)
-        next_obs, after, reward, terminated, truncated, cost = move(keys[2], state.env, decision.action)
+        key_next, key_act, key_move, key_reset, key_absorb = jax.random.split(keys.wrap(state.key), 5)
+        decision, actor = rule.decide(key_act, state.learner, state.actor, state.step)
+        next_obs, after, reward, terminated, truncated, cost = move(key_move, state.env, decision.action)
         transition = Transition(actor.obs, decision.action, reward, next_obs, terminated, truncated, cost)
-        first_obs, afresh = reset(keys[3])
+        first_obs, afresh = reset(key_reset)
         total, ended = actor.total + reward, terminated | truncated
-        learner, actor = rule.absorb(keys[4], state.learner, actor, transition, first_obs, state.step)
+        learner, actor = rule.absorb(key_absorb, state.learner, actor, transition, first_obs, state.step)
         best = jnp.where(ended, total, -jnp.inf)
         tally = Tally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
-        key = jax.random.key_data(keys[0])
+        key = jax.random.key_data(key_next)
         return DqnState(key, state.step + 1, learner, actor, select(ended, afresh, after)), tally
 
     def update(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
         state, tally = jax.lax.scan(interact, state, length=dqn.update_every)
-        key_next, key_learn = jax.random.split(jax.random.wrap_key_data(state.key))
+        key_next, key_learn = jax.random.split(keys.wrap(state.key))
         learner = rule.learn(key_learn, state.learner, state.step)
         return state._replace(key=jax.random.key_data(key_next), learner=learner), tally
 
@@ -116,7 +117,7 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
 
     def advance(state: DqnState) -> tuple[DqnState, Piece]:
         state, tally = jax.lax.scan(period, state, length=dqn.evaluate_every // dqn.target_every)
-        key_next, key_evaluate = jax.random.split(jax.random.wrap_key_data(state.key))
+        key_next, key_evaluate = jax.random.split(keys.wrap(state.key))
         returns = jax.vmap(episode, (0, None))(jax.random.split(key_evaluate, dqn.evaluate_episodes), state)
         episodes = jnp.sum(tally.episodes)
         piece = Piece(
@@ -131,7 +132,7 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
         return state._replace(key=jax.random.key_data(key_next)), piece
 
     def init(seed: Array) -> DqnState:
-        key_reset, key_init, key_next = jax.random.split(jax.random.key(seed), 3)
+        key_reset, key_init, key_next = jax.random.split(keys.new(seed), 3)
         obs, env_state = reset(key_reset)
         learner, actor = rule.init(key_init, obs)
         state = DqnState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
