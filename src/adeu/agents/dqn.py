@@ -153,6 +153,8 @@ class Piece(NamedTuple):
     explored: Any
     """The share of steps that explored."""
     spread: Any
+    best_at: Any = 0
+    """The step that ended the first episode with the best return."""
 
 
 class Rules(NamedTuple):

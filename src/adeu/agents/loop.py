@@ -128,6 +128,7 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
             jnp.max(tally.best),
             jnp.mean(tally.explored),
             jnp.mean(tally.spread),
+            state.step - dqn.evaluate_every + 1 + jnp.argmax(tally.best),
         )
         return state._replace(key=jax.random.key_data(key_next)), piece
 

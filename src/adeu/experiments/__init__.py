@@ -23,6 +23,7 @@ NAMES = (
     "deep-sea",
     "deep-sea-shuffled",
     "deep-sea-tuning",
+    "deep-sea-mlp",
     "theorem-2",
 )
 
