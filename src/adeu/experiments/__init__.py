@@ -24,6 +24,8 @@ NAMES = (
     "deep-sea-shuffled",
     "deep-sea-tuning",
     "deep-sea-mlp",
+    "cart-pole",
+    "mountain-car",
     "theorem-2",
 )
 

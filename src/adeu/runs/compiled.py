@@ -97,4 +97,4 @@ class CompiledTrainer:
         if [(leaf.shape, leaf.dtype) for leaf in found] != [(leaf.shape, leaf.dtype) for leaf in leaves]:
             raise ValueError("its arrays do not have the shapes of this agent's")
         self._state = jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in found])
-        self.episode, self.first_hit = (int(arrays[name]) for name in OWN)
+        self.episode, self.first_hit, self.streak = (int(arrays[name]) for name in OWN)
