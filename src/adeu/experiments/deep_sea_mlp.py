@@ -54,11 +54,11 @@ class NetworkSetting:
     sea: Sea
     steps: int = 1_000_000
     hidden: tuple[int, ...] = (50, 50)
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-4
     gamma: float = 0.99
     capacity: int = 100_000
     batch: int = 32
-    update_every: int = 1
+    update_every: int = 4
     target_every: int = 100
     ensemble: int = 1
     acting: str = "mean"
