@@ -45,7 +45,7 @@ def test_a_run_goes_on_from_its_arrays():
     assert hit > 0
     assert hit % 4 == 0, "a treasure ends an episode"
     assert [row["first_hit"] for row in rows] == [hit if row["step"] >= hit else 0 for row in rows]
-    with pytest.raises(ValueError, match="its arrays do not have the shapes of this agent's"):
+    with pytest.raises(ValueError, match="its arrays do not have the shapes of its parts"):
         second.restore({name: array[..., None] for name, array in first.arrays().items()})
 
 

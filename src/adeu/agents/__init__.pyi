@@ -1,5 +1,7 @@
 from .dqn import Dqn as Dqn
 from .dqn import Piece as Piece
-from .host import train_gymnasium as train_gymnasium
+from .dqn_host import DqnAgent as DqnAgent
+from .host import HostAgent as HostAgent
+from .host import HostLoop as HostLoop
 from .loop import compiled as compiled
 from .loop import train as train

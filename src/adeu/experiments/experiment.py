@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adeu.runs.folder import METRICS, to_csv, write, write_json
+from adeu.runs.folder import DONE, METRICS, check_metrics, read_json, to_csv, write, write_json
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import Curves, band, estimate
@@ -35,6 +35,7 @@ class Metric:
 MEAN = Metric("mean", "mean return", lambda curves: float(curves["return"].mean()))
 MAX = Metric("max", "max of average run", lambda curves: float(curves["return"].mean(axis=0).max()))
 VIOLATIONS = Metric("violations", "violations per episode", lambda curves: float(curves["violations"].mean()), ".3f")
+SPREAD = Metric("spread", "mean spread", lambda curves: float(curves["spread"].mean()), ".3f")
 SOLVED = Metric("solved", "seeds that solved it", lambda curves: float(curves["solved"].any(axis=1).mean()), ".0%")
 
 
@@ -46,6 +47,10 @@ def _first_solved(curves: Curves) -> float | None:
 
 
 FIRST_SOLVED = Metric("first_solved", "first solved at episode", _first_solved)
+
+
+WATCHED = ("uncertainty", "spread", "explored", "switches")
+"""What curves show of exploration, where a run wrote it."""
 
 
 def read(folder: pathlib.Path) -> dict[str, Any]:
@@ -86,9 +91,23 @@ class Experiment:
         """What the runs wrote, for each case."""
         found: dict[str, Curves] = {}
         for case, setting in self.cases.items():
-            tables = [self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds]
-            found[case] = {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+            found[case] = _stack([self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds])
         return found
+
+    def beside(self, out: pathlib.Path) -> dict[str, Curves]:
+        """What earlier calls completed of other cases, by all their seeds; what cannot be read is left out."""
+        tables: dict[str, list[Mapping[str, Any]]] = {}
+        for run in sorted((out / self.name).rglob(f"*/{DONE}")):
+            case = run.parent.parent.relative_to(out / self.name).as_posix()
+            if case in self.cases:
+                continue
+            try:
+                check_metrics(run.parent, read_json(run))
+                tables.setdefault(case, []).append(self.read(run.parent))
+            except ValueError:
+                continue
+        alike = {case: found for case, found in tables.items() if len({_shape(table) for table in found}) == 1}
+        return {case: _stack(found) for case, found in alike.items()}
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
         """The table: a row for each figure."""
@@ -102,13 +121,16 @@ class Experiment:
         return rows
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
-        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
+        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are.
+
+        Cases that earlier calls completed stand beside those of this one.
+        """
         folder = out / self.name
-        curves = self.curves(seeds, out)
+        curves = self.beside(out) | self.curves(seeds, out)
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
-            write(folder / "curves.csv", _curves_csv(curves).encode())
+            write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())
         return rows, self.draw(curves, folder)
 
 
@@ -133,13 +155,31 @@ class Family:
         return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
 
 
-def _curves_csv(curves: Mapping[str, Curves]) -> str:
-    """The seed-averaged return of each case, with its 95% band."""
+def _stack(tables: Sequence[Mapping[str, Any]]) -> Curves:
+    """The runs of a case: each column as an array of shape (seeds, rows)."""
+    return {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+
+
+def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple((name, np.shape(column)) for name, column in table.items())
+
+
+def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
+    """The seed-averaged curves of each case; the return's with its 95% band; None where there is no such figure.
+
+    An episode stands only where it is that of all seeds.
+    """
     columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
+    columns |= {name: [] for name in WATCHED if any(name in curve for curve in curves.values())}
     for case, curve in curves.items():
-        episodes, returns = curve["episode"][0].astype(int), curve["return"]
-        values = (curve["step"].mean(axis=0), episodes, returns.mean(axis=0), *band(returns))
-        columns["case"] += [case] * len(episodes)
-        for name, column in zip(list(columns)[1:], values, strict=True):
-            columns[name] += column.tolist()
-    return to_csv(columns)
+        returns, steps = curve["return"], curve["step"].mean(axis=0)
+        together = (curve["episode"] == curve["episode"][0]).all()
+        episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
+        low, high = band(returns)
+        values = {"step": steps, "return": returns.mean(axis=0), "low": low, "high": high}
+        values |= {name: curve[name].mean(axis=0) for name in WATCHED if name in curve}
+        columns["case"] += [case] * len(steps)
+        columns["episode"] += episodes
+        for name in columns.keys() - {"case", "episode"}:
+            columns[name] += values[name].tolist() if name in values else [None] * len(steps)
+    return columns

@@ -7,11 +7,11 @@ import functools
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents.dqn import Dqn
 from adeu.agents.loop import Compiled, compiled
+from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
 from adeu.runs.trainer import Arrays, Piece
 
@@ -88,13 +88,8 @@ class CompiledTrainer:
         return Piece([row])
 
     def arrays(self) -> Arrays:
-        leaves = {f"leaf_{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(self._state))}
-        return leaves | {name: np.array(getattr(self, name)) for name in OWN}
+        return arrays_of(self._state) | {name: np.array(getattr(self, name)) for name in OWN}
 
     def restore(self, arrays: Arrays) -> None:
-        leaves, structure = jax.tree.flatten(self._state)
-        found = [arrays[f"leaf_{i}"] for i in range(len(leaves))]
-        if [(leaf.shape, leaf.dtype) for leaf in found] != [(leaf.shape, leaf.dtype) for leaf in leaves]:
-            raise ValueError("its arrays do not have the shapes of this agent's")
-        self._state = jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in found])
+        self._state = tree_of({name: array for name, array in arrays.items() if name not in OWN}, self._state)
         self.episode, self.first_hit, self.streak = (int(arrays[name]) for name in OWN)
