@@ -15,6 +15,7 @@ from adeu.agents import replay as ring
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.constant import check_chance
 
 
 @dataclasses.dataclass(frozen=True)
@@ -273,6 +274,7 @@ def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rul
 
     if not hasattr(action_space, "n"):
         check.refuse(dqn, "action space", "a Discrete", action_space)
+    check_chance(dqn.explorer)
     inputs, look_up = nets.inputs_of(dqn, observation_space)
     actions = int(action_space.n)
     fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
