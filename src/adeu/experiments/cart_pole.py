@@ -14,7 +14,7 @@ EXPERIMENT = Experiment(
     title="CartPole-v1 by DQN, exploring where random network distillation is surprised",
     lesson="Solved: at some evaluation the mean of 100 greedy episodes was at least 475.",
     cases={
-        "rnd": ControlSetting(adeu.Rnd(scale=1.0), adeu.Saturating(0.2), adeu.Bernoulli(), TASK),
+        "rnd": ControlSetting(adeu.Rnd(scale=10.0), adeu.Saturating(0.2), adeu.Bernoulli(), TASK),
         "eps-greedy": ControlSetting(adeu.Constant(0.05), adeu.Identity(), adeu.Bernoulli(), TASK),
     },
     metrics=control.METRICS,

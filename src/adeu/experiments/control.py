@@ -49,12 +49,12 @@ class ControlSetting:
     task: str
     steps: int = 100_000
     hidden: tuple[int, ...] = (64, 64)
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     gamma: float = 0.99
     capacity: int = 50_000
     batch: int = 64
-    update_every: int = 2
-    target_every: int = 500
+    update_every: int = 1
+    target_every: int = 200
     evaluate_every: int = 2_000
     evaluate_episodes: int = 100
 
