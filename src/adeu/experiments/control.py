@@ -47,15 +47,15 @@ class ControlSetting:
     g: Normalizer
     D: Distribution
     task: str
-    steps: int = 100_000
+    steps: int = 200_000
     hidden: tuple[int, ...] = (64, 64)
     learning_rate: float = 1e-3
     gamma: float = 0.99
     capacity: int = 50_000
     batch: int = 64
-    update_every: int = 1
-    target_every: int = 200
-    evaluate_every: int = 2_000
+    update_every: int = 2
+    target_every: int = 500
+    evaluate_every: int = 5_000
     evaluate_episodes: int = 100
 
     def trainer(self, seed: int) -> CompiledTrainer:
