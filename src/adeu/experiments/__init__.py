@@ -23,6 +23,9 @@ NAMES = (
     "deep-sea",
     "deep-sea-shuffled",
     "deep-sea-tuning",
+    "deep-sea-mlp",
+    "cart-pole",
+    "mountain-car",
     "theorem-2",
 )
 

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Key, Mechanism, State
+from adeu.core.explorer import Explorer
+from adeu.normalizers import Identity
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +38,12 @@ class Constant(Mechanism):
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         return jnp.asarray(self.c, float), carry
+
+
+def check_chance(explorer: Explorer) -> None:
+    """Refuses a constant that `Identity` hands on as a probability and that is none."""
+    if isinstance(explorer.f, Constant) and isinstance(explorer.g, Identity) and explorer.f.c > 1:
+        check.refuse(explorer.f, "c", "a number <= 1, where it is the probability to explore", explorer.f.c)
 
 
 @dataclasses.dataclass(frozen=True)
