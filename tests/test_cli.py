@@ -99,7 +99,7 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
     (spec,) = json.loads(done.stdout)
     assert (spec["case"], spec["seed"], spec["setting"]["f"]["beta"]) == ("adeu", 3, 0.5)
     assert "1 runs" in done.stderr
-    assert "30,000 episodes" in done.stderr
+    assert "at most 135,000,000 steps" in done.stderr
     assert not (tmp_path / "x").exists()
 
 
@@ -135,7 +135,7 @@ class TestTrain:
         done = adeu("train", "CliffWalking-v1", *coin, *small)
         assert done.returncode == 0, done.stderr
         rows = json.loads(done.stdout)
-        assert {row["case"] for row in rows} == {"Constant-Identity-Bernoulli"}
+        assert {row["case"] for row in rows} == {"q-learning-Constant-Identity-Bernoulli"}
         assert next(row["value"] for row in rows if row["metric"] == "max") > -100
         assert (tmp_path / "train" / "CliffWalking-v1" / "report.html").exists()
 
@@ -143,12 +143,29 @@ class TestTrain:
         ("arguments", "message"),
         [
             (["Tax-v3"], "env takes a registered name, got 'Tax-v3'"),
-            (["Pendulum-v1"], "an environment with a transition table P"),
-            (["Taxi-v3", "--f", "rnd"], "--f takes a part with a tabular form: Constant, Counts"),
-            (["Taxi-v3", "--g", "counts"], "--g takes a part with a tabular form: Clip, Identity"),
-            (["Taxi-v3", "--D", "gaussian"], "--D takes a part with a tabular form: Bernoulli, Categorical, Options"),
-            (["Taxi-v3", "--f", "cuonts"], "did you mean 'Counts'"),
-            (["Taxi-v3", "--f", "constant"], 'give it as JSON, {"part": "Constant", ...}'),
+            (
+                ["Pendulum-v1", "--agent", "dqn"],
+                "dqn does not go with Pendulum-v1: Dqn: action space takes a Discrete",
+            ),
+            (["Pendulum-v1", "--agent", "q-learning"], "an environment with a transition table P"),
+            (["CartPole-v1", "--agent", "dnq"], "unknown agent 'dnq'; did you mean 'dqn'"),
+            (["CliffWalking-v1", "--steps", "100"], "--steps takes no value for q-learning: give --set episodes="),
+            (["CartPole-v1", "--steps", "1500"], "steps takes a multiple of evaluate_every=1000, got 1500"),
+            (
+                ["CartPole-v1", "--f", "counts"],
+                "--f takes a part that goes with dqn in CartPole-v1, such as EnsembleStd, Rnd",
+            ),
+            (
+                ["CliffWalking-v1", "--f", "rnd"],
+                "--f takes a part that goes with q-learning in CliffWalking-v1, such as Counts, ",
+            ),
+            (
+                ["CliffWalking-v1", "--g", "counts"],
+                "--g takes a part that goes with q-learning in CliffWalking-v1, such as Clip, Identity",
+            ),
+            (["CliffWalking-v1", "--D", "gaussian"], "such as Bernoulli, Categorical, Options; got 'gaussian'"),
+            (["CliffWalking-v1", "--f", "cuonts"], "did you mean 'Counts'"),
+            (["CliffWalking-v1", "--f", "constant"], 'give it as JSON, {"part": "Constant", ...}'),
         ],
     )
     def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path, refused):

@@ -154,21 +154,25 @@ class Run(Work):
 
 @dataclasses.dataclass(frozen=True)
 class Train(Work):
-    """Trains Q-learning in a Gymnasium environment that has a transition table, such as CliffWalking-v1."""
+    """Trains an agent in a Gymnasium environment, beside those of earlier calls."""
 
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
-    f: str = "Counts"
-    """The uncertainty: a part's name, its import path package.module:Name, or its JSON."""
-    g: str = "ShiftedSigmoid"
+    agent: str | None = None
+    """q-learning, dqn; the one for the environment's spaces if not given."""
+    f: str | None = None
+    """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
+    g: str | None = None
     """The normaliser."""
-    D: str = "Categorical"
+    D: str | None = None
     """The distribution."""
+    steps: int | None = None
+    """How many to train, for an agent that counts them."""
 
     def __call__(self) -> int:
         from adeu.experiments.training import training
 
-        return self.run((training(self.env, self.f, self.g, self.D),))
+        return self.run((training(self.env, self.agent, self.f, self.g, self.D, self.steps),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,13 +246,10 @@ def read_seeds(text: str) -> list[int]:
 def dry_run(specs: list[Spec]) -> int:
     cases = {(spec.experiment, spec.case): spec for spec in reversed(specs)}
     print(json.dumps([spec.plain() for spec in cases.values()], indent=2))
-    work: dict[str, int] = {}
-    for spec in cases.values():
-        trainer = spec.setting.trainer(spec.seed)
-        work[trainer.unit] = work.get(trainer.unit, 0) + trainer.total * len(specs) // len(cases)
-    amounts = " and ".join(f"{total:,} {unit}" for unit, total in work.items())
     seeds = sorted({spec.seed for spec in specs})
-    Console(stderr=True).print(f"{len(specs)} runs: {len(cases)} cases, seeds {seeds}; {amounts}", highlight=False)
+    steps = len(seeds) * sum(spec.setting.trainer(spec.seed).most_steps for spec in cases.values())
+    amounts = f"{len(specs)} runs: {len(cases)} cases, seeds {seeds}; at most {steps:,} steps"
+    Console(stderr=True).print(amounts, highlight=False)
     return 0
 
 

@@ -12,7 +12,7 @@ import optax
 import pytest
 
 import adeu
-from adeu.agents import Dqn, compiled, networks, replay, train, train_gymnasium
+from adeu.agents import Dqn, compiled, networks, replay, train
 from adeu.agents.dqn import rules
 from adeu.core.contract import Transition
 from adeu.envs import JaxDeepSea, Sea
@@ -254,23 +254,6 @@ def test_the_pole_is_gymnasium_s():
             break
 
 
-@pytest.mark.slow
-def test_the_same_agent_on_a_gymnasium_environment():
-    dqn = dataclasses.replace(SMALL, explorer=EZ, hidden=(20, 20), capacity=2000, evaluate_every=500)
-    sea = gymnasium.make("adeu/DeepSea-v0", size=5)
-    one, again = (
-        train_gymnasium(dqn, sea, steps=1500, seed=0, evaluation_env=gymnasium.make("adeu/DeepSea-v0", size=5))
-        for _ in range(2)
-    )
-    assert one.evaluation.tolist() == again.evaluation.tolist()
-    assert one.evaluation[-1] == pytest.approx(0.99)
-    assert one.episodes.tolist() == [100, 100, 100]
-    assert 0.1 < one.explored.mean() < 0.9
-    pole = train_gymnasium(dqn, gymnasium.make("CartPole-v1"), steps=500, seed=0)
-    assert np.isnan(pole.evaluation).all()
-    assert pole.training[0] > 5
-
-
 BAD = [
     ({"batch": 300}, "Dqn: capacity takes a whole number >= 300, got 200"),
     ({"gamma": 1.5}, "Dqn: gamma takes a finite number >= 0 and <= 1, got 1.5"),
@@ -294,14 +277,6 @@ def test_bad_settings(changed, message):
 def test_bad_environments_and_lengths():
     with pytest.raises(ValueError, match="train: steps takes a multiple of evaluate_every=50, got 60"):
         train(SMALL, JaxDeepSea(Sea(size=4)), steps=60, seeds=[0])
-    with pytest.raises(ValueError, match=r"Dqn: action space takes a Discrete, got Box"):
-        train_gymnasium(SMALL, gymnasium.make("Pendulum-v1"), steps=50, seed=0)
-
-    class Words:
-        observation_space, action_space = gymnasium.spaces.Text(5), gymnasium.spaces.Discrete(2)
-
-    with pytest.raises(ValueError, match=r"Dqn: observation space takes a Box or a Discrete, got Text"):
-        train_gymnasium(SMALL, Words(), steps=50, seed=0)
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Catch-bsuite", "DeepSea-bsuite"])

@@ -1,113 +1,175 @@
-"""The DQN family on a Gymnasium environment: the same rules, with the loop in Python."""
+"""Any agent on a Gymnasium environment, where the loop is Python's.
+
+until all steps are taken:
+    reset, with the episode's own seed
+    until the episode ends:
+        the agent acts, the environment steps, the agent learns
+        every so often: greedy episodes in an environment of their own
+
+Between two episodes nothing of the environment is left, so a loop that was saved there goes on bit for bit.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-import jax
 import numpy as np
+from numpy.typing import NDArray
 
-from adeu.agents.dqn import Dqn, Piece, bound, flat
 from adeu.core import check
-from adeu.core.contract import Transition
+from adeu.core.contract import Decision, Transition
+
+Arrays = dict[str, NDArray[np.generic]]
+SUMMED = ("uncertainty", "spread", "explored", "switches")
+TRAINING, EVALUATION = 0, 1
+PREFIX = "agent/"
 
 
-class Steps(NamedTuple):
-    decide: Any
-    absorb: Any
-    learn: Any
-    exploit: Any
+class HostAgent(Protocol):
+    """An agent in one environment. What it draws derives from its seed and the step, and so needs no saving."""
+
+    def begin(self, obs: Any) -> None:
+        """An episode begins."""
+        ...
+
+    def act(self, step: int) -> Decision:
+        """What to do next, in numbers: the action as the environment takes it."""
+        ...
+
+    def observe(self, transition: Transition, step: int) -> None:
+        """Takes in what came of it, and trains where that is due; `step` counts it."""
+        ...
+
+    def exploit(self, obs: Any) -> Any:
+        """The greedy action; it changes nothing."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Between two episodes, all there is of it."""
+        ...
+
+    def restore(self, arrays: Arrays) -> None: ...
 
 
-_compiled: dict[Any, Steps] = {}
-
-
-def train_gymnasium(dqn: Dqn, env: Any, *, steps: int, seed: int, evaluation_env: Any = None) -> Piece:
-    """Trains in one Gymnasium environment; the pieces' arrays have shape (pieces,).
+@dataclasses.dataclass
+class HostLoop:
+    """Trains an agent in an environment, an episode at a time.
 
     Args:
-        dqn: the agent, as for a compiled loop.
-        env: with a Discrete action space, and a Box or a Discrete observation space.
-        steps: a multiple of the agent's `evaluate_every`.
-        seed: of all random numbers; episode i resets with a seed of its own.
-        evaluation_env: where greedy episodes are played; None: there are none, and their return is NaN.
-
-    Examples:
-        >>> import adeu, gymnasium
-        >>> from adeu.agents import Dqn, train_gymnasium
-        >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
-        >>> agent = Dqn(explorer, hidden=(8,), target_every=20, evaluate_every=100)
-        >>> pieces = train_gymnasium(agent, gymnasium.make("CartPole-v1"), steps=200, seed=0)
-        >>> pieces.step.tolist()
-        [100, 200]
+        agent: the agent, untrained.
+        env: where it trains.
+        evaluation_env: another one of the same kind, for greedy episodes.
+        steps: how many to train.
+        seed: of the environments' resets.
+        evaluate_every: steps between two evaluations.
+        evaluate_episodes: greedy episodes in one.
+        traced: the episodes to write down step by step, counted from 1.
     """
-    if check.as_whole("train_gymnasium", "steps", steps) % dqn.evaluate_every:
-        check.refuse("train_gymnasium", "steps", f"a multiple of evaluate_every={dqn.evaluate_every}", steps)
-    seed = check.as_whole("train_gymnasium", "seed", seed, at_least=0)
-    dqn, rule = bound(dqn, env.observation_space, env.action_space)
-    if rule not in _compiled:
-        decide, exploit = jax.jit(rule.decide), jax.jit(rule.exploit)
-        absorb, learn = (jax.jit(f, donate_argnums=1) for f in (rule.absorb, rule.learn))  # in place
-        _compiled[rule] = Steps(decide, absorb, learn, exploit)
-    play = _compiled[rule]
-    first_state = int(getattr(env.observation_space, "start", 0))
-    first_action = int(getattr(env.action_space, "start", 0))
-    resets = np.random.SeedSequence(seed).generate_state
 
-    def look(obs: Any) -> Any:
-        return flat(np.asarray(obs) - first_state)
+    agent: HostAgent
+    env: Any
+    evaluation_env: Any
+    steps: int
+    seed: int
+    evaluate_every: int = 1_000
+    evaluate_episodes: int = 10
+    traced: tuple[int, ...] = ()
 
-    def begin(episode: int) -> Any:
-        return look(env.reset(seed=int(resets(episode + 1)[episode]))[0])
+    def __post_init__(self) -> None:
+        for argument in ("steps", "evaluate_every", "evaluate_episodes"):
+            check.whole(self, argument)
+        check.whole(self, "seed", at_least=0)
+        if self.steps % self.evaluate_every:
+            check.refuse(self, "steps", f"a multiple of evaluate_every={self.evaluate_every}", self.steps)
+        self.step = self.episode = 0
+        self._sums = dict.fromkeys((*SUMMED, "episodes"), 0.0)
 
-    def evaluate(key: Any, step: int) -> float:
-        if evaluation_env is None:
-            return float("nan")
+    def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
+        """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
+        rows, noted = [], list[tuple[Any, ...]]()
+        traced, before, ended = self.episode + 1 in self.traced, False, False
+        obs, _ = self.env.reset(seed=self._seed(TRAINING, self.episode))
+        self._check("reset", obs)
+        self.agent.begin(obs)
+        while not ended and self.step < self.steps:
+            decision = self.agent.act(self.step)
+            best = self.agent.exploit(obs) if traced else None
+            next_obs, reward, terminated, truncated, info = self.env.step(decision.action)
+            self._check("step", next_obs, reward)
+            if traced:
+                noted.append((best, *decision, float(reward)))
+            ended = bool(terminated or truncated)
+            cost = info.get("cost")
+            self.step += 1
+            self.agent.observe(
+                Transition(obs, decision.action, reward, next_obs, terminated, truncated, cost), self.step
+            )
+            explored = bool(decision.explored)
+            self._add(decision, float(explored != before))
+            before, obs = explored, next_obs
+            self.episode += ended
+            self._sums["episodes"] += ended
+            if self.step % self.evaluate_every == 0:
+                rows.append(self._row())
+        return rows, _columns(noted) if traced else {}
+
+    def arrays(self) -> Arrays:
+        """Between two calls of `advance`, all there is."""
+        counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
+        sums = {name: np.array(value) for name, value in self._sums.items()}
+        return counts | sums | {PREFIX + name: array for name, array in self.agent.arrays().items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
+        self._sums = {name: float(arrays[name]) for name in self._sums}
+        self.agent.restore({n.removeprefix(PREFIX): array for n, array in arrays.items() if n.startswith(PREFIX)})
+
+    def _add(self, decision: Decision, switches: float) -> None:
+        self._sums["uncertainty"] += float(decision.uncertainty)
+        self._sums["spread"] += float(decision.spread)
+        self._sums["explored"] += float(decision.explored)
+        self._sums["switches"] += switches
+
+    def _row(self) -> dict[str, float]:
+        sums, every = self._sums, self.evaluate_every
+        row = {"step": self.step, "episode": self.episode, "return": self._evaluate()}
+        row |= {name: sums[name] / every for name in ("uncertainty", "spread", "explored")}
+        row["switches"] = sums["switches"] / max(sums["episodes"], 1.0)
+        self._sums = dict.fromkeys(sums, 0.0)
+        return row
+
+    def _evaluate(self) -> float:
+        """The mean return of greedy episodes."""
+        first = self.step // self.evaluate_every * self.evaluate_episodes
         returns = []
-        for number in range(dqn.evaluate_episodes):
-            obs, _ = evaluation_env.reset(seed=int(resets(number + 1)[number]) + 1)
-            total, carry = 0.0, dqn.explorer.begin(jax.random.fold_in(key, number))
-            for t in range(dqn.evaluate_steps):
-                key_act = jax.random.fold_in(jax.random.fold_in(key, number), t)
-                action = int(play.exploit(key_act, learner, carry, look(obs), step))
-                obs, reward, terminated, truncated, _ = evaluation_env.step(action + first_action)
-                total += float(reward)
-                if terminated or truncated:
-                    break
+        for number in range(first, first + self.evaluate_episodes):
+            obs, _ = self.evaluation_env.reset(seed=self._seed(EVALUATION, number))
+            total, ended = 0.0, False
+            while not ended:
+                obs, reward, terminated, truncated, _ = self.evaluation_env.step(self.agent.exploit(obs))
+                total, ended = total + float(reward), bool(terminated or truncated)
             returns.append(total)
         return float(np.mean(returns))
 
-    key_run, key_init = jax.random.split(jax.random.key(seed))
-    learner, actor = rule.init(key_init, begin(0))
-    # Every leaf a buffer of its own: two that were one could not both be given away.
-    learner = rule.synchronise(jax.tree.map(lambda leaf: leaf.copy(), learner))
-    learner = jax.tree.map(lambda leaf: leaf.copy(), learner)
-    rows, episode, pieces = [], 0, []
-    for step in range(dqn.warmup + steps):
-        key_act, key_absorb, key_learn, key_evaluate = jax.random.split(jax.random.fold_in(key_run, step), 4)
-        trained = step - dqn.warmup
-        if trained >= 0 and trained % dqn.target_every == 0:
-            learner = learner._replace(target=jax.tree.map(lambda leaf: leaf.copy(), learner.networks))
-        decision, actor = play.decide(key_act, learner, actor, step)
-        obs, reward, terminated, truncated, info = env.step(int(decision.action) + first_action)
-        ended = terminated or truncated
-        episode += ended
-        next_obs, total = look(obs), float(actor.total) + float(reward)
-        first_obs = begin(episode) if ended else next_obs
-        given = np.float32(reward), next_obs, np.bool_(terminated), np.bool_(truncated)
-        transition = Transition(actor.obs, decision.action, *given, info.get("cost"))
-        learner, actor = play.absorb(key_absorb, learner, actor, transition, first_obs, step)
-        rows.append((total if ended else np.nan, bool(decision.explored), float(decision.spread)))
-        if trained >= 0 and (trained + 1) % dqn.update_every == 0:
-            learner = play.learn(key_learn, learner, step + 1)
-        if trained >= 0 and (trained + 1) % dqn.evaluate_every == 0:
-            pieces.append(_piece(step + 1, evaluate(key_evaluate, step + 1), rows))
-            rows = []
-    return Piece(*map(np.array, zip(*pieces, strict=True)))
+    def _seed(self, stream: int, number: int) -> int:
+        return int(np.random.SeedSequence((self.seed, stream, number)).generate_state(1)[0])
+
+    def _check(self, call: str, obs: Any, reward: Any = 0.0) -> None:
+        for name, value in (("observation", obs), ("reward", reward)):
+            if not np.isfinite(value).all():
+                place = f"at step {self.step + 1} of training, in episode {self.episode + 1}"
+                raise ValueError(f"{self.env}: {call}() returned the {name} {value} {place}; it takes finite numbers")
 
 
-def _piece(step: int, evaluation: float, rows: list[Any]) -> Piece:
-    returns, explored, spread = np.array(rows, float).T
-    returns = returns[~np.isnan(returns)]
-    mean, best = (returns.mean(), returns.max()) if len(returns) else (np.nan, -np.inf)
-    return Piece(step, evaluation, len(returns), mean, best, explored.mean(), spread.mean())
+def _columns(noted: list[tuple[Any, ...]]) -> dict[str, NDArray[np.generic]]:
+    """One entry per step; an action of several numbers has a column for each."""
+    best, action, *rest = (np.array(column) for column in zip(*noted, strict=True))
+    columns = dict(zip(("explored", "uncertainty", "spread", "reward"), rest, strict=True))
+    for name, values in (("best", best), ("action", action)):
+        if values.ndim == 1:
+            columns[name] = values
+        else:
+            columns |= {f"{name}_{place}": column for place, column in enumerate(values.reshape(len(values), -1).T)}
+    return columns

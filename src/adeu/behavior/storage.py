@@ -1,9 +1,10 @@
-"""Trees of arrays in one file, without pickle: written aside, then renamed."""
+"""Trees of arrays as numpy's, by name; and in one file, without pickle: written aside, then renamed."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,11 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> Non
     target = Path(path).resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
-    arrays: dict[str, Any] = {f"leaf_{i}": _to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with open(aside, "wb") as file:
-            np.savez(file, header=text, **arrays)
+            np.savez(file, header=text, **arrays_of(tree))  # type: ignore[arg-type]
         os.replace(aside, target)
     finally:
         aside.unlink(missing_ok=True)
@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
         try:
             with np.load(opened, allow_pickle=False) as file:
                 found = json.loads(bytes(file["header"]))
-                arrays = [file[f"leaf_{i}"] for i in range(len(file.files) - 1)]
+                arrays = {name: file[name] for name in file.files if name != "header"}
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
     if not isinstance(found, dict) or found.get("format") != header["format"]:
@@ -42,11 +42,24 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
     for name, value in header.items():
         if json.dumps(found.get(name)) != json.dumps(value):
             raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")
+    try:
+        return tree_of(arrays, like)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def arrays_of(tree: Any) -> dict[str, np.ndarray]:
+    """The leaves of a tree, each by a name of its own."""
+    return {f"leaf_{i}": _to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
+
+
+def tree_of(arrays: Mapping[str, np.ndarray], like: Any) -> Any:
+    """The tree whose `arrays_of` these are, shaped as `like` is."""
     leaves, structure = jax.tree.flatten(like)
-    expected = [_to_disk(leaf) for leaf in leaves]
-    if [(a.shape, a.dtype) for a in arrays] != [(a.shape, a.dtype) for a in expected]:
-        raise ValueError(f"{path} is damaged: its arrays do not have the shapes of its parts")
-    restored = [_from_disk(array, leaf) for array, leaf in zip(arrays, leaves, strict=True)]
+    expected = arrays_of(like)
+    if {n: (a.shape, a.dtype) for n, a in arrays.items()} != {n: (a.shape, a.dtype) for n, a in expected.items()}:
+        raise ValueError("its arrays do not have the shapes of its parts")
+    restored = [_from_disk(arrays[f"leaf_{i}"], leaf) for i, leaf in enumerate(leaves)]
     return jax.tree.unflatten(structure, restored)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adeu.runs.folder import METRICS, to_csv, write, write_json
+from adeu.runs.folder import DONE, METRICS, check_metrics, read_json, to_csv, write, write_json
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import Curves, band, estimate
@@ -35,6 +35,7 @@ class Metric:
 MEAN = Metric("mean", "mean return", lambda curves: float(curves["return"].mean()))
 MAX = Metric("max", "max of average run", lambda curves: float(curves["return"].mean(axis=0).max()))
 VIOLATIONS = Metric("violations", "violations per episode", lambda curves: float(curves["violations"].mean()), ".3f")
+SPREAD = Metric("spread", "mean spread", lambda curves: float(curves["spread"].mean()), ".3f")
 SOLVED = Metric("solved", "seeds that solved it", lambda curves: float(curves["solved"].any(axis=1).mean()), ".0%")
 
 
@@ -86,9 +87,23 @@ class Experiment:
         """What the runs wrote, for each case."""
         found: dict[str, Curves] = {}
         for case, setting in self.cases.items():
-            tables = [self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds]
-            found[case] = {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+            found[case] = _stack([self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds])
         return found
+
+    def beside(self, out: pathlib.Path) -> dict[str, Curves]:
+        """What earlier calls completed of other cases, by all their seeds; what cannot be read is left out."""
+        tables: dict[str, list[Mapping[str, Any]]] = {}
+        for run in sorted((out / self.name).rglob(f"*/{DONE}")):
+            case = run.parent.parent.relative_to(out / self.name).as_posix()
+            if case in self.cases:
+                continue
+            try:
+                check_metrics(run.parent, read_json(run))
+                tables.setdefault(case, []).append(self.read(run.parent))
+            except ValueError:
+                continue
+        alike = {case: found for case, found in tables.items() if len({_shape(table) for table in found}) == 1}
+        return {case: _stack(found) for case, found in alike.items()}
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
         """The table: a row for each figure."""
@@ -102,9 +117,12 @@ class Experiment:
         return rows
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
-        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
+        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are.
+
+        Cases that earlier calls completed stand beside those of this one.
+        """
         folder = out / self.name
-        curves = self.curves(seeds, out)
+        curves = self.beside(out) | self.curves(seeds, out)
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
@@ -133,13 +151,24 @@ class Family:
         return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
 
 
+def _stack(tables: Sequence[Mapping[str, Any]]) -> Curves:
+    """The runs of a case: each column as an array of shape (seeds, rows)."""
+    return {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+
+
+def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple((name, np.shape(column)) for name, column in table.items())
+
+
 def _curves_csv(curves: Mapping[str, Curves]) -> str:
-    """The seed-averaged return of each case, with its 95% band."""
+    """The seed-averaged return of each case, with its 95% band; an episode only where it is that of all seeds."""
     columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
     for case, curve in curves.items():
-        episodes, returns = curve["episode"][0].astype(int), curve["return"]
-        values = (curve["step"].mean(axis=0), episodes, returns.mean(axis=0), *band(returns))
-        columns["case"] += [case] * len(episodes)
+        returns, steps = curve["return"], curve["step"].mean(axis=0)
+        together = (curve["episode"] == curve["episode"][0]).all()
+        episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
+        values = (steps.tolist(), episodes, *(each.tolist() for each in (returns.mean(axis=0), *band(returns))))
+        columns["case"] += [case] * len(steps)
         for name, column in zip(list(columns)[1:], values, strict=True):
-            columns[name] += column.tolist()
+            columns[name] += column
     return to_csv(columns)

@@ -47,16 +47,18 @@ def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, labe
 
 
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The return over episodes, averaged over seeds, with its 95% band."""
+    """The return over episodes, or over steps where seeds differ in episodes; the mean with its 95% band."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     styles = style(curves)
+    together = all((curve["episode"] == curve["episode"][0]).all() for curve in curves.values())
     for case, curve in curves.items():
-        plot_mean(axes, curve["episode"][0], curve["return"], *styles[case], case)
-    axes.set_yscale("symlog", linthresh=100)
-    axes.set(xlabel="episodes", ylabel="return of a greedy episode")
+        plot_mean(axes, curve["episode" if together else "step"][0], curve["return"], *styles[case], case)
+    if any(np.ptp(curve["return"]) > 5_000 for curve in curves.values()):
+        axes.set_yscale("symlog", linthresh=100)
+    axes.set(xlabel="episodes" if together else "steps", ylabel="return of greedy episodes")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)

@@ -126,6 +126,10 @@ class GameTrainer:
         return self.job.settings.episodes
 
     @property
+    def most_steps(self) -> int:
+        return self.total * self.job.settings.max_steps
+
+    @property
     def done(self) -> int:
         return self._training.episode
 

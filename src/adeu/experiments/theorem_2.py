@@ -51,6 +51,10 @@ class TreasureTrainer:
     unit = "simulations"
 
     @property
+    def most_steps(self) -> int:
+        return self.setting.steps * self.setting.runs
+
+    @property
     def steps(self) -> int:
         return self.done * self.setting.steps * self.setting.runs
 

@@ -1,104 +1,157 @@
-"""Training in a Gymnasium environment of one's choice, as an experiment of one case."""
+"""`adeu train`: an agent in a Gymnasium environment of one's choice, as an experiment of one case."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import adeu
 from adeu.core import check
-from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
+from adeu.core.contract import Distribution, Mechanism, Normalizer, Part, Transition
 from adeu.experiments import plots
-from adeu.experiments.experiment import MAX, MEAN, SOLVED, Experiment
-from adeu.registry import PARTS, find_part, from_json
-from adeu.runs.tabular import TabularTrainer
-from adeu.tabular import lower
+from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment
+from adeu.experiments.gymnasium_settings import DqnSetting, TableSetting, make_env
+from adeu.registry import PARTS, find_part, from_json, to_json
 
 ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
-ENDLESS = 1_000
-"""After so many steps an episode is truncated, where the environment has no limit of its own."""
+DISAGREEING = 5
+"""How many networks there are where f is what they disagree about."""
 
 
 @dataclasses.dataclass(frozen=True)
-class TableSetting:
-    """Tabular Q-learning in a Gymnasium environment that has a transition table.
-
+class Agent:
+    """
     Args:
-        env: its registered name.
-        f: the uncertainty.
-        g: the normaliser.
-        D: the distribution.
-        episodes: how many to train.
-        evaluate_every: episodes between two greedy ones.
-        alpha: the step size, or "1/n".
-        gamma: the discount.
-        q: where the table starts.
+        setting: makes the setting of an environment, f, g and D.
+        parts: the f, g and D it takes where nobody says otherwise.
+        length: the name of the setting that says how long it trains.
+        try_out: raises where an explorer and an environment do not fit it.
     """
 
-    env: str
-    f: Mechanism
-    g: Normalizer
-    D: Distribution
-    episodes: int = 20_000
-    evaluate_every: int = 100
-    alpha: float | str = "1/n"
-    gamma: float = 0.99
-    q: float = 0.0
-
-    def trainer(self, seed: int) -> TabularTrainer:
-        import gymnasium
-
-        try:
-            env = gymnasium.make(self.env)
-        except (gymnasium.error.Error, ModuleNotFoundError) as error:
-            raise ValueError(f"adeu train: env takes a registered name, got {self.env!r}: {error}") from None
-        limit = env.spec.max_episode_steps if env.spec else None
-        threshold = env.spec.reward_threshold if env.spec else None
-        job = adeu.tabular.make_job(
-            adeu.tabular.from_gymnasium(env),
-            adeu.Explorer(self.f, self.g, self.D),
-            episodes=self.episodes,
-            max_steps=limit or ENDLESS,
-            seed=seed,
-            alpha=self.alpha,
-            gamma=self.gamma,
-            evaluate_every=self.evaluate_every,
-            q=self.q,
-        )
-        return TabularTrainer(job, float("inf") if threshold is None else threshold)
+    setting: Callable[..., Any]
+    parts: dict[str, str]
+    length: str
+    try_out: Callable[[adeu.Explorer, Any], None]
 
 
-def training(env: str, f: str, g: str, D: str) -> Experiment:
-    """The experiment of one case: Q-learning in `env` that explores by f, g and D, each a part's name or its JSON."""
-    parts: dict[str, Any] = {role: read_part(role, text) for role, text in (("f", f), ("g", g), ("D", D))}
-    case = "-".join(type(part).__name__ for part in parts.values())
+def try_table(explorer: adeu.Explorer, env: Any) -> None:
+    adeu.tabular.make_job(adeu.tabular.from_gymnasium(env), explorer, episodes=1, max_steps=1, seed=0)
+
+
+def try_dqn(explorer: adeu.Explorer, env: Any) -> None:
+    """Binds it to the spaces and traces a step, which compiles nothing."""
+    import jax
+    import numpy as np
+
+    from adeu.agents import Dqn
+    from adeu.agents.dqn import bound
+
+    _, rule = bound(Dqn(explorer, ensemble=2), env.observation_space, env.action_space)
+    whole = not env.observation_space.shape
+    obs = np.zeros((), np.int32) if whole else np.zeros(int(np.prod(env.observation_space.shape)), np.float32)
+
+    def step(key: Any) -> Any:
+        learner, actor = rule.init(key, obs)
+        decision, actor = rule.decide(key, learner, actor, 0)
+        transition = Transition(obs, decision.action, jax.numpy.zeros(()), obs, *np.zeros((2, 1), bool)[:, 0])
+        learner, actor = rule.absorb(key, learner, actor, transition, obs, 0)
+        return rule.learn(key, learner, 1)
+
+    jax.eval_shape(step, jax.random.key(0))
+
+
+AGENTS = {
+    "q-learning": Agent(
+        TableSetting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", try_table
+    ),
+    "dqn": Agent(
+        DqnSetting,
+        {"f": '{"part": "Rnd", "adapt": 0.01}', "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
+        "steps",
+        try_dqn,
+    ),
+}
+
+
+def training(
+    env: str, agent: str | None, f: str | None, g: str | None, D: str | None, steps: int | None = None
+) -> Experiment:
+    """The experiment of one case: an agent in `env` that explores by f, g and D, each a part's name or its JSON."""
+    made = make_env(env)
+    name = choose(made) if agent is None else agent
+    if name not in AGENTS:
+        raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
+    chosen = AGENTS[name]
+    texts = {role: text or chosen.parts[role] for role, text in (("f", f), ("g", g), ("D", D))}
+    parts = {role: read_part(role, text) for role, text in texts.items()}
+    fit(name, made, parts, texts)
+    setting = chosen.setting(env, **parts)
+    if name == "dqn" and "EnsembleStd" in to_json(parts["f"]):
+        setting = dataclasses.replace(setting, ensemble=DISAGREEING)
+    if steps is not None:
+        if chosen.length != "steps":
+            check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)
+        setting = dataclasses.replace(setting, steps=steps)
+    case = "-".join([name, *(type(part).__name__ for part in parts.values())])
     return Experiment(
-        name=f"train/{env.replace('/', '-')}",
-        title=f"Q-learning in {env}, exploring by {parts['f']}",
-        lesson="Each figure is the return of a greedy episode.",
-        cases={case: TableSetting(env, **parts)},
-        metrics=(MEAN, MAX, SOLVED),
+        name=f"train/{env.replace('/', '-').replace(':', '-')}",
+        title=f"{name} in {env}, exploring by {parts['f']}",
+        lesson="Each point of the curve is the mean return of greedy episodes.",
+        cases={case: setting},
+        metrics=(MEAN, MAX, SOLVED, SPREAD),
         draw=plots.learning_curves,
         seeds=range(3),
     )
 
 
-def read_part(role: str, text: str) -> Part:
-    """A part by its name, in capitals or not, by its import path, or by its JSON; refused if it does not fit."""
+def choose(env: Any) -> str:
+    """The agent for an environment: tables where it has one of its own, else the one for its actions."""
+    if hasattr(env.unwrapped, "P"):
+        return "q-learning"
+    return "dqn" if hasattr(env.action_space, "n") else "td3"
+
+
+def read_part(role: str, text: str) -> Any:
+    """A part by its name, in capitals or not, by its import path, or by its JSON."""
     if text.lstrip().startswith("{"):
-        part = from_json(text)
-    else:
-        kind = find_part({name.lower(): name for name in PARTS}.get(text.lower(), text))
-        try:
-            part = kind()
-        except TypeError as error:
-            form = f'{{"part": "{kind.__name__}", ...}}'
-            raise ValueError(f"--{role}: {error}; give it as JSON, {form}") from None
-    if not isinstance(part, ROLES[role]) or not _has_form(type(part)):
-        fitting = [name for name, kind in PARTS.items() if issubclass(kind, ROLES[role]) and _has_form(kind)]
-        check.refuse("adeu train", f"--{role}", f"a part with a tabular form: {', '.join(sorted(fitting))}", text)
-    return part
+        return from_json(text)
+    kind = find_part({name.lower(): name for name in PARTS}.get(text.lower(), text))
+    try:
+        return kind()
+    except TypeError as error:
+        form = f'{{"part": "{kind.__name__}", ...}}'
+        raise ValueError(f"--{role}: {error}; give it as JSON, {form}") from None
 
 
-def _has_form(kind: type[Part]) -> bool:
-    return lower.dispatch(kind) is not lower.dispatch(object)
+def fit(agent: str, env: Any, parts: dict[str, Any], texts: dict[str, str]) -> None:
+    """Refuses the first part that does not go with the agent and the environment, and says which do."""
+    defaults = {role: read_part(role, text) for role, text in AGENTS[agent].parts.items()}
+    why = _why_not(agent, env, defaults)
+    if why:
+        raise ValueError(f"adeu train: {agent} does not go with {env.spec.id}: {why}")
+    for role, part in parts.items():
+        why = _why_not(agent, env, defaults | {role: part})
+        if why:
+            fitting = sorted(name for name, kind in PARTS.items() if _fits(agent, env, defaults, role, kind))
+            takes = f"a part that goes with {agent} in {env.spec.id}, such as {', '.join(fitting)}"
+            raise ValueError(f"adeu train: --{role} takes {takes}; got {texts[role]!r} ({why})")
+    why = _why_not(agent, env, parts)
+    if why:
+        raise ValueError(f"adeu train: --f, --g and --D do not go together: {why}")
+
+
+def _fits(agent: str, env: Any, defaults: dict[str, Any], role: str, kind: type[Part]) -> bool:
+    try:
+        return issubclass(kind, ROLES[role]) and not _why_not(agent, env, defaults | {role: kind()})
+    except TypeError:  # it takes arguments
+        return False
+
+
+def _why_not(agent: str, env: Any, parts: dict[str, Any]) -> str:
+    """Why these parts cannot explore there; empty: they can."""
+    try:
+        AGENTS[agent].try_out(adeu.Explorer(**parts), env)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return str(error)
+    return ""

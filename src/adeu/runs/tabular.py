@@ -36,6 +36,10 @@ class TabularTrainer:
         return self.job.settings.episodes
 
     @property
+    def most_steps(self) -> int:
+        return self.total * self.job.settings.max_steps
+
+    @property
     def done(self) -> int:
         return self._training.episode
 

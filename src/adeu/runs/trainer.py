@@ -34,12 +34,17 @@ class Trainer(Protocol):
     def done(self) -> int: ...
 
     @property
+    def most_steps(self) -> int:
+        """Environment steps of all of it, at most."""
+        ...
+
+    @property
     def steps(self) -> int:
         """Environment steps so far."""
         ...
 
     def advance(self) -> Piece:
-        """Trains up to the next evaluation, about a second at most."""
+        """Trains on: to the next evaluation or the end of an episode, about a second at most."""
         ...
 
     def arrays(self) -> Arrays:

@@ -23,6 +23,8 @@ from adeu.runs.trainer import Row, Trainer
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
+LARGEST_SHARE = 0.01
+"""Of the time, for checkpoints: one that takes long to write is written less often."""
 
 
 def checkpoint_seconds() -> float:
@@ -61,6 +63,7 @@ def work(
         metrics = Metrics(text)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
     told = kept = time.monotonic()
+    cost = 0.0
     while trainer.done < trainer.total:
         piece = trainer.advance()
         rows = [{name: _number(value) for name, value in each.items()} for each in piece.rows]
@@ -69,10 +72,11 @@ def work(
         for name, columns in piece.traces.items():
             store.write(f"traces/{name}.csv", to_csv(columns).encode())
         now = time.monotonic()
-        if now - kept >= checkpoint_seconds:
+        if now - kept >= max(checkpoint_seconds, cost / LARGEST_SHARE):
             save_checkpoint(store, trainer.arrays(), metrics.text)
             store.write(METRICS, metrics.text.encode())
             kept = time.monotonic()
+            cost = kept - now
         if now - told >= TELL_SECONDS:
             tell(Progress(trainer.done, trainer.total, trainer.steps, row))
             told = now

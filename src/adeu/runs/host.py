@@ -1,0 +1,53 @@
+"""An agent on a Gymnasium environment as a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+from adeu.agents.host import HostLoop
+from adeu.runs.trainer import Arrays, Piece, Row
+
+
+@dataclasses.dataclass
+class HostTrainer:
+    """Trains a loop, an episode at a time.
+
+    Args:
+        build: makes the loop, in the worker.
+        total: how many steps the loop trains.
+        goal: greedy episodes that return so much on average have solved the task.
+    """
+
+    build: Callable[[], HostLoop]
+    total: int
+    goal: float = float("inf")
+    unit = "steps"
+
+    @functools.cached_property
+    def _loop(self) -> HostLoop:
+        return self.build()
+
+    @property
+    def most_steps(self) -> int:
+        return self.total
+
+    @property
+    def done(self) -> int:
+        return self._loop.step
+
+    @property
+    def steps(self) -> int:
+        return self._loop.step
+
+    def advance(self) -> Piece:
+        rows, trace = self._loop.advance()
+        solved: list[Row] = [row | {"solved": int(row["return"] >= self.goal)} for row in rows]
+        return Piece(solved, {f"episode-{self._loop.episode}": trace} if trace else {})
+
+    def arrays(self) -> Arrays:
+        return self._loop.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._loop.restore(arrays)
