@@ -29,7 +29,7 @@ class Noisy(NamedTuple):
 class Adam(NamedTuple):
     first: Any
     second: Any
-    count: Array
+    updates: Array
 
 
 def _uniform(key: Key, shape: tuple[int, ...], inputs: int) -> Array:
@@ -49,7 +49,7 @@ def init_actor(key: Key, sizes: tuple[int, ...]) -> Layers:
 
 def init_critics(key: Key, count: int, sizes: tuple[int, ...]) -> Layers:
     """Weights of shape (inputs, K, hidden) in the first layer, (K, inputs, outputs) in the others."""
-    layers = []
+    layers: list[tuple[Array, Array]] = []
     for layer_key, (inputs, outputs) in zip(
         jax.random.split(key, len(sizes)), itertools.pairwise(sizes), strict=False
     ):
@@ -120,15 +120,15 @@ def adam_init(params: Any) -> Adam:
 
 def descend(params: Any, gradient: Any, state: Adam, learning_rate: float) -> tuple[Any, Adam]:
     """One step of Adam."""
-    count = state.count + 1
+    updates = state.updates + 1
     first = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, state.first, gradient)
     second = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g**2, state.second, gradient)
     # The corrections of both moments' start, once for all parameters.
-    power = count.astype(float)
+    power = updates.astype(float)
     root = jnp.sqrt(1 - BETA2**power)
     step = learning_rate / (1 - BETA1**power)
     moved = jax.tree.map(lambda p, m, v: p - step * m / (jnp.sqrt(v) / root + SMALL), params, first, second)
-    return moved, Adam(first, second, count)
+    return moved, Adam(first, second, updates)
 
 
 def follow(target: Any, params: Any, tau: float) -> Any:

@@ -67,17 +67,17 @@ class Memory:
             before = (self.added - 1) % turn * self.envs
             broken = (self._rows[place, :size] != np.asarray(obs, self._rows.dtype)).any(axis=1)
             for env in np.flatnonzero(broken & (self._kept[before : before + self.envs] < 0)):
-                self._keep(before + env, self._rows[first + env, :size])
+                self._keep(before + int(env), self._rows[first + env, :size])
         self._rows[place, :size] = obs
         self._rows[place, size:-2] = action
         self._rows[place, -2] = reward
         self._rows[place, -1] = terminated
-        for env in range(self.envs):
-            self._release(after + env)
+        for row in range(after, after + self.envs):
+            self._release(row)
         ended = np.logical_or(terminated, truncated)
         self._rows[after : after + self.envs, :size] = next_obs
         for env in np.flatnonzero(ended):
-            self._keep(first + env, np.asarray(next_obs)[env])
+            self._keep(first + int(env), np.asarray(next_obs)[env])
         self.added += 1
 
     def read(self, places: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:

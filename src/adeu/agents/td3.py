@@ -60,8 +60,8 @@ class Td3:
         >>> td3.policy_delay, td3.critics
         (2, 2)
 
-    Reference: Fujimoto et al., "Addressing Function Approximation Error in Actor-Critic Methods", 2018; a pair of many
-    critics: Chen et al., "Randomized Ensembled Double Q-Learning", 2021.
+    Reference: Fujimoto et al., "Addressing Function Approximation Error in Actor-Critic Methods", 2018; a pair of
+    many critics: Chen et al., "Randomized Ensembled Double Q-Learning", 2021.
     Paper: Table 4.
     """
 
@@ -185,7 +185,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         return explorer.exploit(key, acting.f, carry, obs, to_env(center), **given).action
 
     def targets(key: Key, learner: Learner, batch: Transition, noise: Array) -> Array:
-        """y of a batch: (batch,)."""
+        """What the critics are to say of a batch, y: (batch,)."""
         key_weights, key_pair = jax.random.split(key)
         next_action = nets.policy(nets.draw(key_weights, learner.actor_target), batch.next_obs)
         smoothing = jnp.clip(td3.policy_noise * noise, -td3.noise_clip, td3.noise_clip)

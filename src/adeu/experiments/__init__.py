@@ -24,6 +24,8 @@ NAMES = (
     "deep-sea-shuffled",
     "deep-sea-tuning",
     "theorem-2",
+    "mujoco",
+    "mujoco-td3",
 )
 
 
