@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from adeu.core.contract import Array, Key
 
@@ -32,31 +33,26 @@ class Adam(NamedTuple):
     updates: Array
 
 
-def _uniform(key: Key, shape: tuple[int, ...], inputs: int) -> Array:
-    return inputs**-0.5 * jax.random.uniform(key, shape, minval=-1.0)
-
-
 def init_actor(key: Key, sizes: tuple[int, ...]) -> Layers:
     """Every weight and bias uniform within 1/sqrt(the layer's inputs)."""
-    layers = []
-    for layer_key, (inputs, outputs) in zip(
-        jax.random.split(key, len(sizes)), itertools.pairwise(sizes), strict=False
-    ):
-        key_weight, key_bias = jax.random.split(layer_key)
-        layers.append((_uniform(key_weight, (inputs, outputs), inputs), _uniform(key_bias, (outputs,), inputs)))
-    return tuple(layers)
+    return tuple((table[:-1], table[-1]) for table in _tables(key, 1, sizes))
 
 
 def init_critics(key: Key, count: int, sizes: tuple[int, ...]) -> Layers:
     """Weights of shape (inputs, K, hidden) in the first layer, (K, inputs, outputs) in the others."""
-    layers: list[tuple[Array, Array]] = []
-    for layer_key, (inputs, outputs) in zip(
-        jax.random.split(key, len(sizes)), itertools.pairwise(sizes), strict=False
-    ):
-        key_weight, key_bias = jax.random.split(layer_key)
-        shape = (count, inputs, outputs) if layers else (inputs, count, outputs)
-        layers.append((_uniform(key_weight, shape, inputs), _uniform(key_bias, (count, outputs), inputs)))
-    return tuple(layers)
+    (first, *rest) = (table.reshape(len(table), count, -1) for table in _tables(key, count, sizes))
+    each = ((table[:-1].swapaxes(0, 1), table[-1]) for table in rest)
+    return (first[:-1], first[-1]), *each
+
+
+def _tables(key: Key, count: int, sizes: tuple[int, ...]) -> list[Array]:
+    """Weights and, in the last row, biases of each layer of `count` networks; one draw for all compiles fast."""
+    shapes = [(inputs + 1, count * outputs) for inputs, outputs in itertools.pairwise(sizes)]
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    drawn = jnp.split(jax.random.uniform(key, (int(ends[-1]),), minval=-1.0), ends[:-1])
+    return [
+        (rows - 1) ** -0.5 * part.reshape(rows, columns) for part, (rows, columns) in zip(drawn, shapes, strict=True)
+    ]
 
 
 def init_noisy(key: Key, sizes: tuple[int, ...], start: float) -> Noisy:
