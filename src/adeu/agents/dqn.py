@@ -1,12 +1,7 @@
-"""The DQN family, compiled from end to end: environment, replay, learning and evaluation in one scan.
+"""The DQN family, as pure functions; `scan` plays them in an environment in JAX, `dqn_host` in Gymnasium's.
 
-for each piece of `evaluate_every` steps:
-    for each `target_every` steps:
-        target networks <- networks
-        for each `update_every` steps:
-            a ~ D(pi(s), g(f(s))), s' and r from the environment, into the replay   (update_every times)
-            networks <- networks - Adam's step on the TD error of a minibatch, and f learns
-    greedy episodes, which train nothing
+networks <- networks - Adam's step on the TD error of a minibatch, and f learns   (every `update_every` steps)
+target networks <- networks                                                       (every `target_every` steps)
 """
 
 from __future__ import annotations
@@ -17,10 +12,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from adeu.agents import networks as nets
 from adeu.agents import replay as ring
+from adeu.agents.scan import select
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
 from adeu.core.explorer import Explorer
@@ -110,6 +105,9 @@ class Dqn:
         check.one_of(self, "loss", ("huber", "mse"))
         check.one_of(self, "acting", ("mean", "sampled", "ucb"))
 
+    def fit(self, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
+        return bound(self, observation_space, action_space)
+
     def center(self, q: Array, member: Array) -> Array:
         """What behaviour prefers, from the (K, actions) values of all networks."""
         if self.acting == "sampled":
@@ -136,43 +134,6 @@ class Actor(NamedTuple):
     """The reward of the episode so far."""
 
 
-class Tally(NamedTuple):
-    """Of one piece's training steps."""
-
-    episodes: Array
-    returns: Array
-    best: Array
-    explored: Array
-    spread: Array
-
-
-class DqnState(NamedTuple):
-    """All there is, as arrays: with `np.savez` of its leaves a run goes on bit for bit."""
-
-    key: Array
-    step: Array
-    learner: Learner
-    actor: Actor
-    env: Any
-
-
-class Piece(NamedTuple):
-    """What a piece of `evaluate_every` steps came to."""
-
-    step: Any
-    evaluation: Any
-    """The mean return of the greedy episodes after it."""
-    episodes: Any
-    """How many training episodes ended in it."""
-    training: Any
-    """Their mean return, NaN if there was none."""
-    best: Any
-    """Their best return, -inf if there was none."""
-    explored: Any
-    """The share of steps that explored."""
-    spread: Any
-
-
 class Rules(NamedTuple):
     """The agent's pure functions, for an environment's sizes."""
 
@@ -182,11 +143,6 @@ class Rules(NamedTuple):
     learn: Any
     synchronise: Any
     exploit: Any
-
-
-def flat(obs: Any) -> Array:
-    obs = jnp.asarray(obs)
-    return obs.astype(jnp.int32) if obs.ndim == 0 else obs.astype(jnp.float32).ravel()
 
 
 @functools.lru_cache(maxsize=64)
@@ -273,10 +229,6 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
     return Rules(init, decide, absorb, learn, synchronise, exploit)
 
 
-def select(condition: Array, if_true: Any, if_false: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
-
-
 def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
     """The agent for these spaces, refused before anything is compiled where it does not fit."""
     from gymnasium.spaces import Discrete
@@ -287,125 +239,3 @@ def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rul
     actions = int(action_space.n)
     fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
     return fitted, rules(fitted, inputs, look_up, actions)
-
-
-class Compiled(NamedTuple):
-    """`init(seed)` makes a state, `advance(state)` plays a piece of `evaluate_every` steps; both take a batch of
-    seeds and states as well: `init(seeds)`.
-    """
-
-    init: Any
-    advance: Any
-
-
-@functools.lru_cache(maxsize=64)
-def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
-    """The agent's loop in an environment with the interface of gymnax; equal arguments share one compilation.
-
-    Args:
-        dqn: the agent.
-        env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
-            `observation_space(params)`, `action_space(params)`.
-        params: of the environment; None: its `default_params`.
-    """
-    params = env.default_params if params is None else params
-    dqn, rule = bound(dqn, env.observation_space(params), env.action_space(params))
-
-    def reset(key: Key) -> tuple[Array, Any]:
-        obs, env_state = env.reset_env(key, params)
-        return flat(obs), jax.tree.map(jnp.asarray, env_state)
-
-    def move(key: Key, env_state: Any, action: Array) -> tuple[Array, Any, Array, Array, Array, Any]:
-        obs, after, reward, terminated, info = env.step_env(key, env_state, action, params)
-        truncated = env.is_truncated(after, params) & ~terminated if hasattr(env, "is_truncated") else False
-        after = jax.tree.map(lambda new, old: jnp.asarray(new, jnp.result_type(old)), after, env_state)
-        cost = info.get("cost")
-        return flat(obs), after, jnp.asarray(reward, float), terminated, jnp.asarray(truncated), cost
-
-    def interact(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        keys = jax.random.split(jax.random.wrap_key_data(state.key), 5)
-        decision, actor = rule.decide(keys[1], state.learner, state.actor, state.step)
-        next_obs, after, reward, terminated, truncated, cost = move(keys[2], state.env, decision.action)
-        transition = Transition(actor.obs, decision.action, reward, next_obs, terminated, truncated, cost)
-        first_obs, afresh = reset(keys[3])
-        total, ended = actor.total + reward, terminated | truncated
-        learner, actor = rule.absorb(keys[4], state.learner, actor, transition, first_obs, state.step)
-        best = jnp.where(ended, total, -jnp.inf)
-        tally = Tally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
-        key = jax.random.key_data(keys[0])
-        return DqnState(key, state.step + 1, learner, actor, select(ended, afresh, after)), tally
-
-    def update(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        state, tally = jax.lax.scan(interact, state, length=dqn.update_every)
-        key_next, key_learn = jax.random.split(jax.random.wrap_key_data(state.key))
-        learner = rule.learn(key_learn, state.learner, state.step)
-        return state._replace(key=jax.random.key_data(key_next), learner=learner), tally
-
-    def period(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        state = state._replace(learner=rule.synchronise(state.learner))
-        return jax.lax.scan(update, state, length=dqn.target_every // dqn.update_every)
-
-    def episode(key: Key, state: DqnState) -> Array:
-        key_reset, key_play, key_begin = jax.random.split(key, 3)
-        carry = dqn.explorer.begin(key_begin)
-
-        def play(now: Any) -> Any:
-            key, obs, env_state, total, steps, _ = now
-            key_next, key_act, key_env = jax.random.split(key, 3)
-            action = rule.exploit(key_act, state.learner, carry, obs, state.step)
-            obs, env_state, reward, terminated, truncated, _ = move(key_env, env_state, action)
-            over = terminated | truncated | (steps + 1 >= dqn.evaluate_steps)
-            return key_next, obs, env_state, total + reward, steps + 1, over
-
-        start = (key_play, *reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool))
-        return jax.lax.while_loop(lambda now: ~now[-1], play, start)[3]
-
-    def advance(state: DqnState) -> tuple[DqnState, Piece]:
-        state, tally = jax.lax.scan(period, state, length=dqn.evaluate_every // dqn.target_every)
-        key_next, key_evaluate = jax.random.split(jax.random.wrap_key_data(state.key))
-        returns = jax.vmap(episode, (0, None))(jax.random.split(key_evaluate, dqn.evaluate_episodes), state)
-        episodes = jnp.sum(tally.episodes)
-        piece = Piece(
-            state.step,
-            jnp.mean(returns),
-            episodes,
-            jnp.sum(tally.returns) / episodes,
-            jnp.max(tally.best),
-            jnp.mean(tally.explored),
-            jnp.mean(tally.spread),
-        )
-        return state._replace(key=jax.random.key_data(key_next)), piece
-
-    def init(seed: Array) -> DqnState:
-        key_reset, key_init, key_next = jax.random.split(jax.random.key(seed), 3)
-        obs, env_state = reset(key_reset)
-        learner, actor = rule.init(key_init, obs)
-        state = DqnState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
-        return jax.lax.scan(interact, state, length=dqn.warmup)[0] if dqn.warmup else state
-
-    one, many = jax.jit(init), jax.jit(jax.vmap(init))
-    step_one, step_many = jax.jit(advance), jax.jit(jax.vmap(advance))
-    return Compiled(
-        lambda seed: (many if np.ndim(seed) else one)(jnp.asarray(seed, jnp.uint32)),
-        lambda state: (step_many if np.ndim(state.step) else step_one)(state),
-    )
-
-
-def train(dqn: Dqn, env: Any, *, steps: int, seeds: Any, params: Any = None) -> Piece:
-    """Trains with each of the seeds at once; the pieces' arrays have shape (pieces, seeds).
-
-    Args:
-        dqn: the agent.
-        env: with the interface of gymnax.
-        steps: a multiple of the agent's `evaluate_every`.
-        seeds: whole numbers.
-        params: of the environment; None: its own.
-    """
-    if check.as_whole("train", "steps", steps) % dqn.evaluate_every:
-        check.refuse("train", "steps", f"a multiple of evaluate_every={dqn.evaluate_every}", steps)
-    loop = compiled(dqn, env, params)
-    state, pieces = loop.init(np.asarray(seeds)), []
-    for _ in range(steps // dqn.evaluate_every):
-        state, piece = loop.advance(state)
-        pieces.append(piece)
-    return Piece(*(np.stack(column) for column in zip(*jax.device_get(pieces), strict=True)))

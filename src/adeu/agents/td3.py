@@ -1,4 +1,4 @@
-"""TD3: an actor and several critics, as pure functions; `td3_host` plays them in a Gymnasium environment.
+"""TD3: an actor and several critics, as pure functions; `td3_host` plays them in Gymnasium's environments.
 
 a ~ D(pi(s), g(f(s))), the first `warmup` actions uniform
 after every `policy_delay` steps, in one compiled call:
@@ -52,6 +52,9 @@ class Td3:
         candidate_spread: their standard deviation, in half ranges.
         bonus: an intrinsic reward, added to the reward of a transition: what this f says of its next observation,
             when it is learned from.
+        evaluate_every: steps per evaluation in a compiled loop, a multiple of `policy_delay`.
+        evaluate_episodes: greedy episodes in one.
+        evaluate_steps: after so many steps such an episode is cut.
 
     Examples:
         >>> import adeu
@@ -82,6 +85,9 @@ class Td3:
     candidates: int = 32
     candidate_spread: float = 0.2
     bonus: Mechanism | None = None
+    evaluate_every: int = 5_000
+    evaluate_episodes: int = 10
+    evaluate_steps: int = 1_000
 
     def __post_init__(self) -> None:
         check.instance(self, "explorer", Explorer)
@@ -90,8 +96,12 @@ class Td3:
             isinstance(self.hidden, tuple) and self.hidden and all(type(n) is int and n > 0 for n in self.hidden)
         ):
             check.refuse(self, "hidden", "the sizes of the hidden layers, such as (256, 256)", self.hidden)
-        for argument in ("batch", "policy_delay", "candidates"):
+        for argument in ("batch", "policy_delay", "candidates", "evaluate_episodes", "evaluate_steps"):
             check.whole(self, argument)
+        check.whole(self, "evaluate_every")
+        if self.evaluate_every % self.policy_delay:
+            takes = f"a multiple of policy_delay={self.policy_delay}"
+            check.refuse(self, "evaluate_every", takes, self.evaluate_every)
         check.whole(self, "warmup", at_least=self.policy_delay)
         check.whole(self, "capacity", at_least=self.batch)
         check.whole(self, "critics", at_least=2)
@@ -103,6 +113,20 @@ class Td3:
         check.one_of(self, "acting", ("policy", "ucb", "noisy"))
         if self.bonus is not None:
             check.instance(self, "bonus", Mechanism)
+
+    @property
+    def update_every(self) -> int:
+        return self.policy_delay
+
+    @property
+    def target_every(self) -> int:
+        return self.policy_delay
+
+    def fit(self, observation_space: Any, action_space: Any) -> tuple[Td3, Any]:
+        from adeu.agents.td3_scan import scan_rules
+
+        fitted, rule = bound(self, observation_space, action_space)
+        return fitted, scan_rules(fitted, rule)
 
 
 class Learner(NamedTuple):
@@ -129,6 +153,7 @@ class Acting(NamedTuple):
 class Rules(NamedTuple):
     """The agent's pure functions, for an environment's sizes and range of actions."""
 
+    scaled: Any
     init: Any
     decide: Any
     exploit: Any
@@ -153,6 +178,9 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
 
     def to_env(action: Array) -> Array:
         return jnp.asarray(middle, float) + jnp.asarray(half, float) * action
+
+    def scaled(action: Array) -> Array:
+        return (action - jnp.asarray(middle, float)) / jnp.asarray(half, float)
 
     def candidate(key: Key, critics: nets.Layers, obs: Array, best: Array) -> Array:
         around = td3.candidate_spread * jax.random.normal(key, (td3.candidates, actions))
@@ -247,7 +275,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         y = targets(key, learner, batch, jnp.zeros_like(batch.action))
         return jnp.mean(y - nets.values(learner.critics, batch.obs, batch.action))
 
-    return Rules(init, decide, exploit, td_error, learn, update)
+    return Rules(scaled, init, decide, exploit, td_error, learn, update)
 
 
 def bound(td3: Td3, observation_space: Any, action_space: Any) -> tuple[Td3, Rules]:
