@@ -10,7 +10,7 @@ import pytest
 import adeu
 from adeu.agents import Dqn
 from adeu.envs import JaxDeepSea, Sea
-from adeu.experiments import deep_sea, deep_sea_mlp
+from adeu.experiments import deep_sea, deep_sea_mlp, ended
 from adeu.runs.compiled import CompiledTrainer
 from adeu.runs.folder import SPEC, to_csv
 
@@ -64,7 +64,7 @@ def test_an_ended_run_is_read_to_its_end(tmp_path):
     columns = {"step": [1000, 2000, 3000], "solved": [0, 1, 1], "first_hit": [0, 1500, 1500]}
     (tmp_path / "metrics.csv").write_text(to_csv(columns))
     (tmp_path / SPEC).write_text(json.dumps({"setting": {"steps": 6000}}))
-    read = deep_sea_mlp.read_on(tmp_path)
+    read = ended.read_on(tmp_path)
     assert read["step"].tolist() == [1000, 2000, 3000, 4000, 5000, 6000]
     assert read["solved"].tolist() == [0, 1, 1, 1, 1, 1]
     assert read["first_hit"].tolist() == [0] + [1500] * 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import adeu
 from adeu.experiments import control
 from adeu.experiments.control import ControlSetting
+from adeu.experiments.ended import read_on
 from adeu.experiments.experiment import Experiment
 
 TASK = "CartPole-v1"
@@ -19,4 +20,5 @@ EXPERIMENT = Experiment(
     },
     metrics=control.METRICS,
     draw=control.draw,
+    read=read_on,
 )

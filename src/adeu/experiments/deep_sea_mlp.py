@@ -6,20 +6,15 @@ A run ends when it has solved the sea; in the figure it goes on as it ended.
 from __future__ import annotations
 
 import dataclasses
-import pathlib
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 import adeu
 from adeu.agents import Dqn
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import JaxDeepSea, Sea
 from adeu.experiments import deep_sea
-from adeu.experiments.experiment import Family, read
+from adeu.experiments.ended import read_on
+from adeu.experiments.experiment import Family
 from adeu.runs.compiled import CompiledTrainer
-from adeu.runs.folder import SPEC, read_json
 
 SIZES = (20, 40, 80)
 
@@ -110,14 +105,6 @@ def cases(size: int) -> dict[str, NetworkSetting]:
         "eps-greedy": coin(size, 1 / (size + 1)),
         "eps-greedy-usual-init": dataclasses.replace(coin(size, 1 / (size + 1)), rows=1 / size),
     }
-
-
-def read_on(folder: pathlib.Path) -> Mapping[str, Any]:
-    """A run's metrics, its last row repeated up to all the steps that it had."""
-    columns, every = read(folder), deep_sea.EVALUATE_STEPS
-    missing = read_json(folder / SPEC)["setting"]["steps"] // every - len(columns["step"])
-    longer = {name: np.pad(column, (0, missing), mode="edge") for name, column in columns.items()}
-    return longer | {"step": every * np.arange(1, len(longer["step"]) + 1)}
 
 
 EXPERIMENT = Family(

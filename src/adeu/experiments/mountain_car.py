@@ -5,6 +5,7 @@ from __future__ import annotations
 import adeu
 from adeu.experiments import control
 from adeu.experiments.control import ControlSetting
+from adeu.experiments.ended import read_on
 from adeu.experiments.experiment import Experiment
 
 TASK = "MountainCar-v0"
@@ -20,5 +21,6 @@ EXPERIMENT = Experiment(
     },
     metrics=control.METRICS,
     draw=control.draw,
+    read=read_on,
     seeds=range(10),
 )
