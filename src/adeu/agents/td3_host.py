@@ -114,6 +114,7 @@ class Td3Agent:
             self._key, self._acting, self._carry, self._obs, np.int32(step), offers
         )
         action, *rest = jax.device_get(decision)
+        self._spread = float(rest[-1])
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: at step {step + 1} the action is {action}")
         return Decision(action.astype(self._action_dtype), *rest)
@@ -123,7 +124,8 @@ class Td3Agent:
         reward = np.asarray(transition.reward, self._dtype)
         scaled = (np.asarray(transition.action, self._dtype) - self._middle) / self._half
         ended = np.bool_(transition.terminated), np.bool_(transition.truncated)
-        self._memory.add(self._obs[None], scaled[None], reward, next_obs[None], ended[:1], ended[1:])
+        if self._enters(step):
+            self._memory.add(self._obs[None], scaled[None], reward, next_obs[None], ended[:1], ended[1:])
         if self._observes:
             seen = Transition(self._obs, transition.action, reward, next_obs, *ended, transition.cost)
             f = self._run.observe(self._key, self._learner, seen, scaled, np.int32(step - 1))
@@ -154,9 +156,19 @@ class Td3Agent:
     def _acting(self) -> Acting:
         return Acting(self._learner.actor, self._learner.critics, self._learner.f)
 
+    def _enters(self, step: int) -> bool:
+        """Whether what came of the last action is to be learned from."""
+        if not self.td3.gated or step <= self.td3.warmup:
+            return True
+        largest: Any = self.td3.explorer.g.ceiling
+        return bool(self._draws(step, stream=1).random() * largest < self._spread)
+
+    def _draws(self, step: int, stream: int = 0) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(counter=stream << 128, key=self._seed + (step << 64)))
+
     def _update(self, step: int) -> None:
         shape = self.td3.policy_delay, self.td3.batch
-        draws = np.random.Generator(np.random.Philox(key=np.array([self._seed, step], np.uint64)))
+        draws = self._draws(step)
         rows, next_obs = self._memory.read(draws.integers(len(self._memory), size=shape[0] * shape[1]))
         rows, next_obs = (each.reshape(*shape, -1) for each in (rows, next_obs))
         self._learner = self._run.update(self._key, self._learner, rows, next_obs, np.int32(step))
