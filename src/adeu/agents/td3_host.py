@@ -142,8 +142,11 @@ class Td3Agent:
         return np.asarray(action).astype(self._action_dtype)
 
     def arrays(self) -> Arrays:
+        learned = arrays_of((self._learner, self._carry))
+        if not all(np.isfinite(array).all() for array in learned.values()):
+            raise ValueError("Td3Agent: training diverged: what is learned is not finite, and not worth keeping")
         memory = {MEMORY + name: value for name, value in self._memory.arrays().items()}
-        return arrays_of((self._learner, self._carry)) | memory | {"episode": np.array(self._episode)}
+        return learned | memory | {"episode": np.array(self._episode)}
 
     def restore(self, arrays: Arrays) -> None:
         learned = {name: array for name, array in arrays.items() if name.startswith("leaf_")}
