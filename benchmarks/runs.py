@@ -3,9 +3,9 @@
     python benchmarks/runs.py
 
 Each round measures, one after the other: two processes that only count beside one, which says what the machine gives
-at the time; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables and
-over networks, and of TD3 on Hopper; and what a run, with its rows and files, takes beside its training alone. Processes
-are warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
+at the time; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables
+and over networks, and of TD3 on Hopper; and what a run, with its rows and files, takes beside its training alone.
+Processes are warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
 """
 
 from __future__ import annotations

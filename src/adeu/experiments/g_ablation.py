@@ -41,6 +41,7 @@ def member(env: str) -> Experiment:
         cases=cases(env),
         metrics=mujoco.METRICS,
         draw=mujoco.draw_one,
+        bold="mean",
         seeds=range(3),
         read=mujoco.read_run,
     )
