@@ -241,7 +241,10 @@ def test_it_learns_pendulum(kind, seed):
         "rnd": adeu.Explorer(adeu.Rollouts(adeu.Rnd(), 0.3, 0.2), RND.g, RND.D),
         "q-std": Q_STD,
     }
-    td3 = Td3(explorer[kind], learning_rate=1e-3, warmup=1_000, critics=5 if kind == "q-std" else 2)
+    sizes = {"hidden": (64, 64), "batch": 128, "capacity": 10_000, "critics": 5 if kind == "q-std" else 2}
+    td3 = Td3(explorer[kind], learning_rate=1e-3, gamma=0.98, tau=0.02, warmup=1_000, **sizes)
     env, other = gymnasium.make("Pendulum-v1"), gymnasium.make("Pendulum-v1")
     loop = HostLoop(Td3Agent(td3, env, seed), env, other, 10_000, seed, evaluate_every=1_000, evaluate_episodes=10)
-    assert max(row["return"] for row in play(loop)) > -200
+    returns = [row["return"] for row in play(loop)]
+    print(f"{kind}, seed {seed}: {np.round(returns).astype(int).tolist()}")
+    assert max(returns) > -200

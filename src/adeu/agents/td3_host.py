@@ -96,7 +96,7 @@ class Td3Agent:
         self._observes = "observe" in self.td3.explorer.f.learns_from
         self._key = jax.random.key_data(jax.random.key(self._seed))
         self._obs = np.zeros(env.observation_space.shape, self._dtype)
-        self._learner: Learner = _own(self._run.init(self._key, self._obs))
+        self._learner: Learner = own(self._run.init(self._key, self._obs))
         self._carry = self._run.begin(self._key, np.int32(0), None)
         self._episode = 0
         sizes = env.observation_space.shape[0], env.action_space.shape[0]
@@ -150,7 +150,7 @@ class Td3Agent:
 
     def restore(self, arrays: Arrays) -> None:
         learned = {name: array for name, array in arrays.items() if name.startswith("leaf_")}
-        self._learner, self._carry = _own(tree_of(learned, (self._learner, self._carry)))
+        self._learner, self._carry = own(tree_of(learned, (self._learner, self._carry)))
         memory = {n.removeprefix(MEMORY): array for n, array in arrays.items() if n.startswith(MEMORY)}
         self._memory.restore(memory)
         self._episode = int(arrays["episode"])
@@ -177,6 +177,6 @@ class Td3Agent:
         self._learner = self._run.update(self._key, self._learner, rows, next_obs, np.int32(step))
 
 
-def _own(tree: Any) -> Any:
+def own(tree: Any) -> Any:
     """Every leaf a buffer of its own: two that were one could not both be given away."""
     return jax.tree.map(jnp.copy, tree)
