@@ -19,7 +19,7 @@ SMALL = Td3Setting(
     evaluate_episodes=1,
     hidden=(8,),
     batch=8,
-    warmup=30,
+    warmup=100,  # what is learned is no matter here
     capacity=150,
     policy_delay=1,
 )
