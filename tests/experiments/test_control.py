@@ -19,7 +19,7 @@ def test_what_is_run():
     assert (ez.trainer(0).goal, ez.trainer(0).env) == (0.95, JaxMountainCar(sparse=True))
     dear = mountain_car.EXPERIMENT.cases["ez-adeu-step-cost"].trainer(0)
     assert (dear.goal, dear.env) == (-110.0, JaxMountainCar())
-    with pytest.raises(ValueError, match="a run: task takes CartPole-v1 or MountainCar-v0 or .*, got 'Pong'"):
+    with pytest.raises(ValueError, match=r"a run: task takes CartPole-v1 or MountainCar-v0 or .*, got 'Pong'"):
         dataclasses.replace(ez, task="Pong").trainer(0)
 
 
