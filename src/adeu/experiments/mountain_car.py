@@ -23,7 +23,7 @@ def setting(D: Distribution, task: str) -> ControlSetting:
 EXPERIMENT = Experiment(
     name="mountain-car",
     title="MountainCar-v0 by DQN: options of repeated actions beside single ones",
-    lesson="Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, their mean was -110 or more.",
+    lesson="Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, a mean of -110 or more.",
     cases={
         "ez-adeu": setting(OPTIONS, "MountainCar-v0, sparse"),
         "eps-greedy": setting(SINGLE, "MountainCar-v0, sparse"),
