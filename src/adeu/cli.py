@@ -147,9 +147,14 @@ class Run(Work):
 
     experiment: tyro.conf.Positional[str]
     """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
+    steps: int | None = None
+    """How many to train, where the experiment counts steps: short for --set steps=..."""
 
     def __call__(self) -> int:
-        return self.run(locate(self.experiment), family_of(self.experiment))
+        if self.steps is None:
+            return self.run(locate(self.experiment), family_of(self.experiment))
+        longer = dataclasses.replace(self, set=(*self.set, f"steps={self.steps}"), steps=None)
+        return longer()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,7 +164,7 @@ class Train(Work):
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
     agent: str | None = None
-    """q-learning, dqn; the one for the environment's spaces if not given."""
+    """q-learning, dqn, td3; the one for the environment's spaces if not given."""
     f: str | None = None
     """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
     g: str | None = None

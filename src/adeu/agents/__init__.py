@@ -1,7 +1,7 @@
 """Agents in JAX that explore by a ~ D(pi(s), g(f(s))), each read in one sitting.
 
-`dqn` is the DQN family, `loop` compiles it with an environment; `host` is a loop for any agent on a Gymnasium one,
-`dqn_host` that family in it; `networks`, `adam`, `replay` and `keys` are what they are made of.
+`dqn` and `td3` are agents as pure functions. `loop` compiles one with an environment in JAX; `host` is a loop for
+Gymnasium's, with `dqn_host` and `td3_host` for it. The rest is what they are made of.
 """
 
 import lazy_loader

@@ -1,7 +1,9 @@
 from .dqn import Dqn as Dqn
-from .dqn import Piece as Piece
 from .dqn_host import DqnAgent as DqnAgent
 from .host import HostAgent as HostAgent
 from .host import HostLoop as HostLoop
+from .loop import Piece as Piece
 from .loop import compiled as compiled
 from .loop import train as train
+from .td3 import Td3 as Td3
+from .td3_host import Td3Agent as Td3Agent

@@ -1,4 +1,8 @@
-"""The DQN family as pure functions: deciding, observing, learning. `loop` compiles them with an environment."""
+"""The DQN family, as pure functions; `loop` plays them in an environment in JAX, `dqn_host` in Gymnasium's.
+
+networks <- networks - Adam's step on the TD error of a minibatch, and f learns   (every `update_every` steps)
+target networks <- networks                                                       (every `target_every` steps)
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import jax.numpy as jnp
 from adeu.agents import adam
 from adeu.agents import networks as nets
 from adeu.agents import replay as ring
+from adeu.agents.loop import select
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
 from adeu.core.explorer import Explorer
@@ -113,6 +118,9 @@ class Dqn:
         check.one_of(self, "loss", ("huber", "mse"))
         check.one_of(self, "acting", ("mean", "sampled", "ucb"))
 
+    def fit(self, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
+        return bound(self, observation_space, action_space)
+
     def center(self, q: Array, member: Array) -> Array:
         """What behaviour prefers, from the (K, actions) values of all networks."""
         if self.acting == "sampled":
@@ -139,25 +147,6 @@ class Actor(NamedTuple):
     """The reward of the episode so far."""
 
 
-class Piece(NamedTuple):
-    """What a piece of `evaluate_every` steps came to."""
-
-    step: Any
-    evaluation: Any
-    """The mean return of the greedy episodes after it."""
-    episodes: Any
-    """How many training episodes ended in it."""
-    training: Any
-    """Their mean return, NaN if there was none."""
-    best: Any
-    """Their best return, -inf if there was none."""
-    explored: Any
-    """The share of steps that explored."""
-    spread: Any
-    best_at: Any = 0
-    """The step that ended the first episode with the best return."""
-
-
 class Rules(NamedTuple):
     """The agent's pure functions, for an environment's sizes."""
 
@@ -167,11 +156,6 @@ class Rules(NamedTuple):
     learn: Any
     synchronise: Any
     exploit: Any
-
-
-def flat(obs: Any) -> Array:
-    obs = jnp.asarray(obs)
-    return obs.astype(jnp.int32) if obs.ndim == 0 else obs.astype(jnp.float32).ravel()
 
 
 @functools.lru_cache(maxsize=64)
@@ -262,10 +246,6 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
 
     return Rules(init, decide, absorb, learn, synchronise, exploit)
-
-
-def select(condition: Array, if_true: Any, if_false: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
 
 
 def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:

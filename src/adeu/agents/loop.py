@@ -1,27 +1,58 @@
-"""An agent's loop compiled from end to end: environment, replay, learning and evaluation in one scan.
+"""Any agent in an environment in JAX, compiled from end to end: acting, replay, learning and evaluation in one scan.
 
 for each piece of `evaluate_every` steps:
     for each `target_every` steps:
-        target networks <- networks
+        targets <- networks
         for each `update_every` steps:
             a ~ D(pi(s), g(f(s))), s' and r from the environment, into the replay   (update_every times)
-            networks <- networks - Adam's step on the TD error of a minibatch, and f learns
+            the agent learns from minibatches, and so does f
     greedy episodes, which train nothing
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents import keys
-from adeu.agents.dqn import Actor, Dqn, Learner, Piece, bound, flat, select
 from adeu.core import check
 from adeu.core.contract import Array, Key, Transition
+from adeu.core.explorer import Explorer
+
+
+class Agent(Protocol):
+    """Settings, a frozen dataclass with a loop in it; `fit` gives the agent for two spaces, and its functions."""
+
+    @property
+    def explorer(self) -> Explorer: ...
+
+    @property
+    def update_every(self) -> int: ...
+
+    @property
+    def target_every(self) -> int: ...
+
+    @property
+    def evaluate_every(self) -> int: ...
+
+    @property
+    def evaluate_episodes(self) -> int: ...
+
+    @property
+    def evaluate_steps(self) -> int: ...
+
+    @property
+    def warmup(self) -> int: ...
+
+    def __hash__(self) -> int: ...
+
+    def fit(self, observation_space: Any, action_space: Any) -> tuple[Any, Any]:
+        """The rules are `init`, `decide`, `absorb`, `learn`, `synchronise` and `exploit`, as `Dqn` has them."""
+        ...
 
 
 class Tally(NamedTuple):
@@ -34,14 +65,42 @@ class Tally(NamedTuple):
     spread: Array
 
 
-class DqnState(NamedTuple):
+class LoopState(NamedTuple):
     """All there is, as arrays: with `np.savez` of its leaves a run goes on bit for bit."""
 
     key: Array
     step: Array
-    learner: Learner
-    actor: Actor
+    learner: Any
+    actor: Any
     env: Any
+
+
+class Piece(NamedTuple):
+    """What a piece of `evaluate_every` steps came to."""
+
+    step: Any
+    evaluation: Any
+    """The mean return of the greedy episodes after it."""
+    episodes: Any
+    """How many training episodes ended in it."""
+    training: Any
+    """Their mean return, NaN if there was none."""
+    best: Any
+    """Their best return, -inf if there was none."""
+    explored: Any
+    """The share of steps that explored."""
+    spread: Any
+    best_at: Any = 0
+    """The step that ended the first episode with the best return."""
+
+
+def flat(obs: Any) -> Array:
+    obs = jnp.asarray(obs)
+    return obs.astype(jnp.int32) if obs.ndim == 0 else obs.astype(jnp.float32).ravel()
+
+
+def select(condition: Array, if_true: Any, if_false: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
 
 
 class Compiled(NamedTuple):
@@ -54,17 +113,17 @@ class Compiled(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
+def compiled(agent: Agent, env: Any, params: Any = None) -> Compiled:
     """The agent's loop in an environment with the interface of gymnax; equal arguments share one compilation.
 
     Args:
-        dqn: the agent.
+        agent: such as a `Dqn` or a `Td3`.
         env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
             `observation_space(params)`, `action_space(params)`.
         params: of the environment; None: its `default_params`.
     """
     params = env.default_params if params is None else params
-    dqn, rule = bound(dqn, env.observation_space(params), env.action_space(params))
+    agent, rule = agent.fit(env.observation_space(params), env.action_space(params))
 
     def reset(key: Key) -> tuple[Array, Any]:
         obs, env_state = env.reset_env(key, params)
@@ -77,7 +136,7 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
         cost = info.get("cost")
         return flat(obs), after, jnp.asarray(reward, float), terminated, jnp.asarray(truncated), cost
 
-    def interact(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
+    def interact(state: LoopState, _: Any) -> tuple[LoopState, Tally]:
         key_next, key_act, key_move, key_reset, key_absorb = jax.random.split(keys.wrap(state.key), 5)
         decision, actor = rule.decide(key_act, state.learner, state.actor, state.step)
         next_obs, after, reward, terminated, truncated, cost = move(key_move, state.env, decision.action)
@@ -88,37 +147,37 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
         best = jnp.where(ended, total, -jnp.inf)
         tally = Tally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
         key = jax.random.key_data(key_next)
-        return DqnState(key, state.step + 1, learner, actor, select(ended, afresh, after)), tally
+        return LoopState(key, state.step + 1, learner, actor, select(ended, afresh, after)), tally
 
-    def update(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        state, tally = jax.lax.scan(interact, state, length=dqn.update_every)
+    def update(state: LoopState, _: Any) -> tuple[LoopState, Tally]:
+        state, tally = jax.lax.scan(interact, state, length=agent.update_every)
         key_next, key_learn = jax.random.split(keys.wrap(state.key))
         learner = rule.learn(key_learn, state.learner, state.step)
         return state._replace(key=jax.random.key_data(key_next), learner=learner), tally
 
-    def period(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
+    def period(state: LoopState, _: Any) -> tuple[LoopState, Tally]:
         state = state._replace(learner=rule.synchronise(state.learner))
-        return jax.lax.scan(update, state, length=dqn.target_every // dqn.update_every)
+        return jax.lax.scan(update, state, length=agent.target_every // agent.update_every)
 
-    def episode(key: Key, state: DqnState) -> Array:
+    def episode(key: Key, state: LoopState) -> Array:
         key_reset, key_play, key_begin = jax.random.split(key, 3)
-        carry = dqn.explorer.begin(key_begin)
+        carry = agent.explorer.begin(key_begin)
 
         def play(now: Any) -> Any:
             key, obs, env_state, total, steps, _ = now
             key_next, key_act, key_env = jax.random.split(key, 3)
             action = rule.exploit(key_act, state.learner, carry, obs, state.step)
             obs, env_state, reward, terminated, truncated, _ = move(key_env, env_state, action)
-            over = terminated | truncated | (steps + 1 >= dqn.evaluate_steps)
+            over = terminated | truncated | (steps + 1 >= agent.evaluate_steps)
             return key_next, obs, env_state, total + reward, steps + 1, over
 
         start = (key_play, *reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool))
         return jax.lax.while_loop(lambda now: ~now[-1], play, start)[3]
 
-    def advance(state: DqnState) -> tuple[DqnState, Piece]:
-        state, tally = jax.lax.scan(period, state, length=dqn.evaluate_every // dqn.target_every)
+    def advance(state: LoopState) -> tuple[LoopState, Piece]:
+        state, tally = jax.lax.scan(period, state, length=agent.evaluate_every // agent.target_every)
         key_next, key_evaluate = jax.random.split(keys.wrap(state.key))
-        returns = jax.vmap(episode, (0, None))(jax.random.split(key_evaluate, dqn.evaluate_episodes), state)
+        returns = jax.vmap(episode, (0, None))(jax.random.split(key_evaluate, agent.evaluate_episodes), state)
         episodes = jnp.sum(tally.episodes)
         piece = Piece(
             state.step,
@@ -128,16 +187,16 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
             jnp.max(tally.best),
             jnp.mean(tally.explored),
             jnp.mean(tally.spread),
-            state.step - dqn.evaluate_every + 1 + jnp.argmax(tally.best),
+            state.step - agent.evaluate_every + 1 + jnp.argmax(tally.best),
         )
         return state._replace(key=jax.random.key_data(key_next)), piece
 
-    def init(seed: Array) -> DqnState:
+    def init(seed: Array) -> LoopState:
         key_reset, key_init, key_next = jax.random.split(keys.new(seed), 3)
         obs, env_state = reset(key_reset)
         learner, actor = rule.init(key_init, obs)
-        state = DqnState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
-        return jax.lax.scan(interact, state, length=dqn.warmup)[0] if dqn.warmup else state
+        state = LoopState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
+        return jax.lax.scan(interact, state, length=agent.warmup)[0] if agent.warmup else state
 
     one, many = jax.jit(init), jax.jit(jax.vmap(init))
     step_one, step_many = jax.jit(advance), jax.jit(jax.vmap(advance))
@@ -147,21 +206,21 @@ def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
     )
 
 
-def train(dqn: Dqn, env: Any, *, steps: int, seeds: Any, params: Any = None) -> Piece:
+def train(agent: Agent, env: Any, *, steps: int, seeds: Any, params: Any = None) -> Piece:
     """Trains with each of the seeds at once; the pieces' arrays have shape (pieces, seeds).
 
     Args:
-        dqn: the agent.
+        agent: such as a `Dqn` or a `Td3`.
         env: with the interface of gymnax.
         steps: a multiple of the agent's `evaluate_every`.
         seeds: whole numbers.
         params: of the environment; None: its own.
     """
-    if check.as_whole("train", "steps", steps) % dqn.evaluate_every:
-        check.refuse("train", "steps", f"a multiple of evaluate_every={dqn.evaluate_every}", steps)
-    loop = compiled(dqn, env, params)
+    if check.as_whole("train", "steps", steps) % agent.evaluate_every:
+        check.refuse("train", "steps", f"a multiple of evaluate_every={agent.evaluate_every}", steps)
+    loop = compiled(agent, env, params)
     state, pieces = loop.init(np.asarray(seeds)), []
-    for _ in range(steps // dqn.evaluate_every):
+    for _ in range(steps // agent.evaluate_every):
         state, piece = loop.advance(state)
         pieces.append(piece)
     return Piece(*(np.stack(column) for column in zip(*jax.device_get(pieces), strict=True)))

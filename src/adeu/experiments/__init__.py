@@ -27,6 +27,8 @@ NAMES = (
     "cart-pole",
     "mountain-car",
     "theorem-2",
+    "mujoco",
+    "mujoco-td3",
 )
 
 

@@ -17,8 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adeu.core import check
-from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Metrics, Store, done, load_checkpoint, save_checkpoint, to_csv
-from adeu.runs.trainer import Row, Trainer
+from adeu.runs.folder import (
+    CHECKPOINT,
+    DONE,
+    KEPT,
+    METRICS,
+    Metrics,
+    Store,
+    done,
+    load_checkpoint,
+    save_checkpoint,
+    to_csv,
+    to_npz,
+)
+from adeu.runs.trainer import Arrays, Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
@@ -81,7 +93,11 @@ def work(
             tell(Progress(trainer.done, trainer.total, trainer.steps, row))
             told = now
     store.write(METRICS, metrics.text.encode())
-    store.write(DONE, done(metrics.text, trainer.steps))
+    left: Arrays = getattr(trainer, "kept", dict)()
+    content = to_npz(left) if left else b""
+    if content:
+        store.write(KEPT, content)
+    store.write(DONE, done(metrics.text, trainer.steps, content))
     store.remove(CHECKPOINT)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
 

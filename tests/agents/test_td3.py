@@ -1,0 +1,174 @@
+"""TD3 on Gymnasium environments: that it goes on bit for bit, learns, explores as it is told, and refuses misfits."""
+
+import dataclasses
+
+import gymnasium
+import jax
+import numpy as np
+import pytest
+
+import adeu
+from adeu.agents import HostLoop, Td3, Td3Agent
+from adeu.agents.td3 import bound
+
+CONSTANT = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+STILL = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian())
+RND = adeu.Explorer(adeu.Rollouts(adeu.Rnd(hidden=(8,)), 0.3, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian())
+Q_STD = adeu.Explorer(adeu.Rollouts(adeu.EnsembleStd(1.0), 0.1, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian())
+SMALL = Td3(CONSTANT, hidden=(8,), batch=8, warmup=50, capacity=150)
+BONUS = adeu.Rnd(hidden=(8,), scale=1.0)
+KINDS = {
+    "noisy-rnd": dataclasses.replace(SMALL, explorer=RND, acting="noisy", bonus=BONUS),
+    "ucb-q-std": dataclasses.replace(SMALL, explorer=Q_STD, acting="ucb", critics=3, candidates=4),
+}
+
+
+def pendulum(limit=20):
+    return gymnasium.make("Pendulum-v1", max_episode_steps=limit)
+
+
+def make(td3=SMALL, steps=200, seed=0, **settings):
+    env = pendulum()
+    agent = Td3Agent(td3, env, seed)
+    return HostLoop(agent, env, pendulum(), steps, seed, evaluate_every=100, evaluate_episodes=1, **settings)
+
+
+def play(loop):
+    rows = []
+    while loop.step < loop.steps:
+        rows += loop.advance()[0]
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_between_episodes_it_goes_on_bit_for_bit(kind):
+    whole = make(KINDS[kind], recorded=True)
+    expected = play(whole)
+    loop, rows = make(KINDS[kind], recorded=True), []
+    for _ in range(9):
+        rows += loop.advance()[0]
+        if loop.episode in (1, 7):
+            saved = {name: array.copy() for name, array in loop.arrays().items()}
+            loop = make(KINDS[kind], recorded=True)
+            loop.restore(saved)
+    rows += play(loop)
+    assert rows == expected
+    for name, array in whole.arrays().items():
+        assert np.array_equal(array, loop.arrays()[name]), name
+    start = make(KINDS[kind]).arrays()
+    assert any(not np.array_equal(start[name], array) for name, array in whole.arrays().items() if "leaf" in name)
+
+
+def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
+    env = pendulum(400)
+    agent = Td3Agent(dataclasses.replace(SMALL, warmup=400, capacity=1_000), env, 0)
+    obs, _ = env.reset(seed=0)
+    agent.begin(obs)
+    early = np.array([agent.act(step).action[0] for step in range(400)])
+    assert abs(early.mean()) < 0.25
+    assert np.std(early) == pytest.approx(4 / 12**0.5, rel=0.1)
+    late = np.array([agent.act(step).action[0] for step in range(400, 800)])
+    assert late.mean() == pytest.approx(agent.exploit(obs)[0], abs=0.04)
+    assert np.std(late) == pytest.approx(0.1 * 2, rel=0.15)  # a spread counts in half ranges
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ucb_and_noisy_nets_leave_the_policy_by_themselves(kind):
+    """Their center is not the policy's action, whatever the spread."""
+    env = pendulum()
+    agent = Td3Agent(dataclasses.replace(KINDS[kind], explorer=STILL), env, 0)
+    obs, _ = env.reset(seed=0)
+    agent.begin(obs)
+    decisions = [agent.act(step) for step in range(100, 120)]
+    assert all(decision.spread == 0 for decision in decisions)
+    assert np.mean([decision.explored for decision in decisions]) > 0.5
+    assert len({float(decision.action[0]) for decision in decisions}) > 5
+    assert agent.exploit(obs) == agent.exploit(obs)
+
+
+def test_a_bonus_is_added_to_the_reward():
+    env, key = pendulum(), jax.random.key(0)
+    transition = adeu.Transition(np.zeros(3), np.zeros(1), 0.0, np.ones(3), True, False)
+    errors = []
+    for bonus in (None, BONUS):
+        _, rule = bound(dataclasses.replace(SMALL, bonus=bonus), env.observation_space, env.action_space)
+        learner = rule.init(key, np.zeros(3))
+        errors.append(float(rule.td_error(key, learner, transition)))
+    measured, _ = BONUS.measure(key, learner.bonus, (), np.ones(3))
+    assert measured > 0
+    assert errors[1] - errors[0] == pytest.approx(float(measured), rel=1e-4)
+
+
+def test_f_gets_what_is_offered_for_the_step():
+    env = pendulum()
+    td3 = dataclasses.replace(SMALL, explorer=adeu.Explorer(adeu.Recorded(), adeu.Identity(), adeu.Gaussian()))
+    agent = Td3Agent(td3, env, 0, {"recorded": np.linspace(0, 1, 11)})
+    agent.begin(env.reset(seed=0)[0])
+    assert [round(float(agent.act(step).spread), 6) for step in (0, 3, 10)] == [0.0, 0.3, 1.0]
+
+
+class Spaces:
+    def __init__(self, observations, actions):
+        self.observation_space, self.action_space = observations, actions
+
+
+BOX, VECTOR = gymnasium.spaces.Box(-1.0, 1.0, (2,)), gymnasium.spaces.Box(-np.inf, np.inf, (3,))
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (
+            Spaces(VECTOR, gymnasium.spaces.Discrete(3)),
+            r"Td3: action space takes a Box of one dimension, got Discrete",
+        ),
+        (Spaces(gymnasium.spaces.Dict(a=VECTOR), BOX), r"Td3: observation space takes a Box of one.*, got Dict"),
+        (Spaces(VECTOR, gymnasium.spaces.Box(-np.inf, np.inf, (2,))), r"Td3: action space takes a bounded Box, got"),
+        (Spaces(gymnasium.spaces.Box(0, 255, (8, 8), np.uint8), BOX), r"Td3: observation space takes a Box of one"),
+    ],
+)
+def test_spaces_that_do_not_fit(env, message):
+    with pytest.raises(ValueError, match=message):
+        Td3Agent(SMALL, env, 0)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("critics", 1),
+        ("tau", 0.0),
+        ("hidden", ()),
+        ("acting", "greedy"),
+        ("capacity", 2),
+        ("warmup", 0),
+        ("gamma", 1.1),
+    ],
+)
+def test_settings_that_do_not_fit(argument, value):
+    with pytest.raises(ValueError, match=f"Td3: {argument} takes"):
+        dataclasses.replace(SMALL, **{argument: value})
+
+
+def test_weights_that_are_not_finite_any_more_are_named():
+    loop = make()
+    loop.advance()
+    arrays = loop.arrays()
+    arrays["agent/leaf_0"] = arrays["agent/leaf_0"] * np.nan
+    loop.restore(arrays)
+    with pytest.raises(ValueError, match="Td3Agent: training diverged: at step 51 the action is"):
+        play(loop)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["constant", "rnd", "q-std"])
+def test_it_learns_pendulum(kind, seed):
+    explorer = {
+        "constant": CONSTANT,
+        "rnd": adeu.Explorer(adeu.Rollouts(adeu.Rnd(), 0.3, 0.2), RND.g, RND.D),
+        "q-std": Q_STD,
+    }
+    td3 = Td3(explorer[kind], learning_rate=1e-3, warmup=1_000, critics=5 if kind == "q-std" else 2)
+    env, other = gymnasium.make("Pendulum-v1"), gymnasium.make("Pendulum-v1")
+    loop = HostLoop(Td3Agent(td3, env, seed), env, other, 10_000, seed, evaluate_every=1_000, evaluate_episodes=10)
+    assert max(row["return"] for row in play(loop)) > -200
