@@ -1,8 +1,4 @@
-"""MountainCar-v0, where only the hill pays: ez-adeu beside epsilon-greedy; and with Gymnasium's -1 for every step.
-
-A network that starts near 0 is optimistic where every step costs 1, so that trying what was not yet tried needs no
-exploration there. Where nothing is paid before the hill, it does.
-"""
+"""MountainCar-v0 by DQN: ez-adeu beside epsilon-greedy, where only the hill pays, and with -1 for every step."""
 
 from __future__ import annotations
 
