@@ -35,6 +35,7 @@ class Total(adeu.Mechanism):
 def ts():
     """Imported by the process that needs it: it takes seconds."""
     import tianshou.algorithm as algorithms
+    from tianshou.algorithm import algorithm_base
     from tianshou.algorithm.modelfree.ddpg import ContinuousDeterministicPolicy
     from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
     from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -45,6 +46,9 @@ def ts():
     from tianshou.utils.torch_utils import policy_within_training_step
 
     from adeu.adapters.tianshou import Exploration
+
+    # Each policy compiles in advance, for seconds, what it may need; what it does need is compiled all the same.
+    algorithm_base.Policy._compile = staticmethod(lambda: None)
 
     class Ts:
         within_training = staticmethod(policy_within_training_step)

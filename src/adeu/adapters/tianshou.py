@@ -27,13 +27,13 @@ from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy  # noqa: E4
 
 
 class Exploration:
-    """Explores on behalf of DQN, DDPG or TD3 in one collector; other collectors and `forward` stay what they are.
+    """Explores on behalf of DQN, DDPG or TD3 in one collector; other collectors stay what they are.
 
         a ~ D(pi(s), g(f(s))), in the policy's own space, [-1, 1] under `action_scaling`
 
-    It takes the place of the policy's `add_exploration_noise` while that collector steps. f learns from each step, and
-    from the batches that the algorithm learns from. `behavior` is the `Behavior` within: it is saved and loaded with
-    `behavior.save` and `behavior.load`.
+    It takes the place of the policy's `add_exploration_noise` while that collector steps. f learns from each step,
+    and from the batches that the algorithm learns from. `behavior` is the `Behavior` within: `behavior.save`
+    and `behavior.load` keep what belongs to it.
 
     Args:
         explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.
