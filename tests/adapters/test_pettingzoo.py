@@ -1,7 +1,6 @@
 """Agents that come and go, in PettingZoo's own parallel environments and in one that can be accounted for."""
 
 import dataclasses
-import functools
 
 import jax.numpy as jnp
 import numpy as np
@@ -27,14 +26,13 @@ class Leaving(pettingzoo.ParallelEnv):
         self.possible_agents = [f"agent_{i}" for i in range(len(lengths))]
         self.lengths = dict(zip(self.possible_agents, lengths, strict=True))
         self.agents = []
+        self.sees, self.does = spaces.Box(0.0, 100.0, (2,), np.float32), spaces.Discrete(2)
 
-    @functools.cache
     def observation_space(self, agent):
-        return spaces.Box(0.0, 100.0, (2,), np.float32)
+        return self.sees
 
-    @functools.cache
     def action_space(self, agent):
-        return spaces.Discrete(2)
+        return self.does
 
     def _look(self, agents):
         numbers = {agent: float(self.possible_agents.index(agent)) for agent in agents}
