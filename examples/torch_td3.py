@@ -1,4 +1,4 @@
-"""TD3 in PyTorch on one page, as in CleanRL, on Pendulum-v1, exploring where random network distillation is surprised.
+"""TD3 in PyTorch in one file, as in CleanRL, on Pendulum-v1, exploring where random network distillation errs.
 
     python examples/torch_td3.py --steps 8000
 
@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 import adeu
 
@@ -88,7 +88,7 @@ def train(steps: int, seed: int) -> nn.Module:
             target = r + GAMMA * (1 - d) * least
         values = [critic(torch.cat([s, a], 1)) for critic in critics]
         critic_optimizer.zero_grad()
-        sum(F.mse_loss(value, target) for value in values).backward()  # type: ignore[union-attr]
+        sum(functional.mse_loss(value, target) for value in values).backward()  # type: ignore[union-attr]
         critic_optimizer.step()
         if step % DELAY == 0:
             actor_optimizer.zero_grad()
