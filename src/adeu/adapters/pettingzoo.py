@@ -140,7 +140,7 @@ class ParallelBehavior:
         rows = [{agent: step[i] for agent, step in steps.items()} for i in range(len(Transition._fields))]
         costs = rows.pop()
         cost = self._rows(costs) if all(value is not None for value in costs.values()) else None
-        self._team.observe(Transition(*map(self._rows, rows), cost))
+        self._team.observe(Transition(*map(self._rows, rows))._replace(cost=cost))
 
     def begin(self) -> None:
         """Begins an episode for all: only for a reset before the agents' ends."""

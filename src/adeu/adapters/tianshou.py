@@ -57,7 +57,9 @@ class Exploration:
         self.behavior = Behavior(explorer, _interface(policy, collector), seed, encoder)
         self._asked = check_given(self, self.behavior.explorer.f, ["q_values"])
         self._learns = "update" in self.behavior.explorer.f.learns_from
-        self._num_envs, self._ready, self._decision = collector.env_num, None, None
+        self._num_envs = collector.env_num
+        self._ready: Any = None
+        self._decision: Decision | None = None
         self._sums = {"uncertainty": 0.0, "spread": 0.0, "explored": 0.0}
         self._decided = 0
         self._attach(algorithm, policy, collector)
