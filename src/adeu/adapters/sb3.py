@@ -106,9 +106,9 @@ class ExplorerCallback(BaseCallback):
             Transition(
                 obs=_shaped(samples.observations, seen.observation_space, size),
                 action=_shaped(samples.actions, seen.action_space, size),
-                reward=samples.rewards.reshape(size),
+                reward=_numpy(samples.rewards).reshape(size),
                 next_obs=_shaped(samples.next_observations, seen.observation_space, size),
-                terminated=samples.dones.reshape(size),
+                terminated=_numpy(samples.dones).reshape(size) != 0,
                 truncated=np.zeros(size, bool),
             )
         )
@@ -209,7 +209,11 @@ def _shaped(values: Any, space: spaces.Space[Any], size: int) -> Any:
     """A batch in the space's own shape: the replay gives each discrete number an axis."""
     if isinstance(space, spaces.Dict):
         return {name: _shaped(values[name], inner, size) for name, inner in space.spaces.items()}
-    return values.reshape((size, *(space.shape or ())))
+    return _numpy(values).reshape((size, *(space.shape or ())))
+
+
+def _numpy(values: Any) -> np.ndarray:
+    return values if isinstance(values, np.ndarray) else values.numpy(force=True)
 
 
 def _last_observations(new_obs: Any, ended: np.ndarray, infos: list[dict[str, Any]]) -> Any:
