@@ -19,12 +19,17 @@ EXPERIMENTS = {
         *("deep-sea-mlp/20/ez-carried", "--set", "sea.size=6", "--set", "f.c=0.2", "--set", "steps=30000"),
         *("--seeds", "0:4"),
     ),
+    "td3": (
+        *("mujoco/Hopper-v5/rnd", "--set", "env=InvertedPendulum-v5", "--set", "hidden=[16]", "--set", "batch=16"),
+        *("--steps", "4000", "--set", "warmup=500", "--set", "evaluate_every=1000", "--set", "evaluate_episodes=2"),
+        *("--seeds", "0:4"),
+    ),
 }
 """Sweeps of short runs: half a second each; those of networks take longer, and first compile."""
-RUNS = {"frozen-lake": 12, "deep-sea": 6, "deep-sea-mlp": 4}
-SECONDS = {"frozen-lake": 6, "deep-sea": 6, "deep-sea-mlp": 60}
+RUNS = {"frozen-lake": 12, "deep-sea": 6, "deep-sea-mlp": 4, "td3": 4}
+SECONDS = {"frozen-lake": 6, "deep-sea": 6, "deep-sea-mlp": 60, "td3": 60}
 """Over which kills are spread."""
-LONG = {"frozen-lake": 20, "deep-sea": 20, "deep-sea-mlp": 6}
+LONG = {"frozen-lake": 20, "deep-sea": 20, "deep-sea-mlp": 6, "td3": 6}
 """How many of them, where there is time."""
 
 
