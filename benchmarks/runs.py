@@ -3,8 +3,9 @@
     python benchmarks/runs.py
 
 Each round measures, one after the other: two processes that only count beside one, which says what the machine gives
-at the time; the same sweep with one and with two workers; and what a run, with its rows and files, takes beside
-its training alone. Processes are warm: start-up is not counted. Medians are printed, and how far the rounds scatter.
+at the time; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables
+and over networks, and of TD3 on Hopper; and what a run, with its rows and files, takes beside its training alone.
+Processes are warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
 """
 
 from __future__ import annotations
@@ -18,26 +19,38 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
+from adeu.experiments import deep_sea, deep_sea_mlp, mujoco
 from adeu.experiments.lake import adeu_counts
 from adeu.runs.engines import local
+from adeu.runs.engines import threads as limits
 from adeu.runs.folder import Folder
-from adeu.runs.spec import Spec
+from adeu.runs.spec import Setting, Spec
 from adeu.runs.work import work
 
 ROUNDS = 3
 SETTING = adeu_counts()
 """As in `adeu run frozen-lake`."""
-WARM = dataclasses.replace(SETTING, episodes=100)
+TABLE = deep_sea.options(40, carried=True)
+NETWORK = dataclasses.replace(deep_sea_mlp.options(20, carried=True), steps=80_000)
+TD3 = dataclasses.replace(mujoco.cases("Hopper-v5", "td3")["rnd"], steps=3_000, warmup=1_000, evaluate_every=3_000)
+SWEEPS: dict[str, tuple[Setting, Setting]] = {
+    "lake": (SETTING, dataclasses.replace(SETTING, episodes=100)),
+    "deep-sea": (TABLE, dataclasses.replace(TABLE, steps=10_000)),
+    "deep-sea-mlp": (NETWORK, dataclasses.replace(NETWORK, steps=1_000)),
+    "td3": (TD3, dataclasses.replace(TD3, steps=1_100, evaluate_every=1_100)),
+}
+"""What is run, and a short run of the kind, which warms a worker."""
 
 
-def sweep_seconds(jobs: int, runs: int = 4) -> float:
+def sweep_seconds(name: str, jobs: int, runs: int = 4) -> float:
     """From the first sign of a run to the end of the last; each worker has done a short one before."""
-    specs = [Spec("warm", "adeu", seed, WARM) for seed in range(jobs)]
-    specs += [Spec("lake", "adeu", seed, SETTING) for seed in range(runs)]
+    setting, short = SWEEPS[name]
+    specs = [Spec("warm", "adeu", seed, short) for seed in range(jobs)]
+    specs += [Spec(name, "adeu", seed, setting) for seed in range(runs)]
     begun = 0.0
     with tempfile.TemporaryDirectory() as out:
         for event in local.run(specs, pathlib.Path(out), jobs):
-            if event.spec.experiment == "lake" and not begun:
+            if event.spec.experiment == name and not begun:
                 begun = time.perf_counter()
         return time.perf_counter() - begun
 
@@ -74,24 +87,26 @@ def machine_ratio() -> float:
     return 2 * times[0] / times[1]
 
 
-def rounds() -> Iterator[tuple[float, float, float, float]]:
+def rounds() -> Iterator[tuple[float, ...]]:
     """In each: the machine's ratio, that of two workers by one, and the layer's cost by either clock."""
     for _ in range(ROUNDS):
-        machine, one, two = machine_ratio(), sweep_seconds(1), sweep_seconds(2)
-        yield machine, one / two, cost(time.perf_counter), cost(time.process_time)
+        two = [sweep_seconds(name, 1) / sweep_seconds(name, 2) for name in SWEEPS]
+        yield machine_ratio(), *two, cost(time.perf_counter), cost(time.process_time)
 
 
 def main() -> None:
-    machine, two, wall, process = zip(*rounds(), strict=True)
-    print(f"{'':28} {'median':>8} {'lowest':>8} {'highest':>8}  aim")
+    one_thread = limits.limit(1)
+    limits.limit = lambda threads: one_thread  # a lone worker would get two, which slows small networks down
+    machine, *two, wall, process = zip(*rounds(), strict=True)
+    print(f"{'':32} {'median':>8} {'lowest':>8} {'highest':>8}  aim")
     for name, values, form, aim in (
         ("two processes by one", machine, ".2f", "what the machine gives"),
-        ("two workers by one", two, ".2f", "> 1.7"),
+        *((f"two workers by one, {name}", values, ".2f", "> 1.7") for name, values in zip(SWEEPS, two, strict=True)),
         ("the layer's cost", wall, ".1%", "< 2%"),
         ("... in processor time", process, ".1%", "< 2%"),
     ):
         figures = (f"{value:8{form}}" for value in (statistics.median(values), min(values), max(values)))
-        print(f"{name:28} {' '.join(figures)}  {aim}")
+        print(f"{name:32} {' '.join(figures)}  {aim}")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,9 @@ from .mechanisms.constant import (
     Constant as Constant,
 )
 from .mechanisms.constant import (
+    Recorded as Recorded,
+)
+from .mechanisms.constant import (
     Schedule as Schedule,
 )
 from .mechanisms.cost import ExpectedCost as ExpectedCost

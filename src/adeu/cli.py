@@ -100,17 +100,20 @@ class Work:
         self, experiments: tuple[Experiment, ...], family: Family | None, seeds: Sequence[int], console: Console
     ) -> None:
         """Writes what the runs came to, and prints it."""
-        tables, files = [], []
+        tables: dict[str, list[dict[str, Any]]] = {}
+        files = []
         for experiment in experiments:
             rows, pictures = experiment.write(seeds, self.out)
             console.print(table(experiment, rows))
-            tables.append(rows)
+            tables[experiment.name] = rows
             files += [("plot", path) for path in pictures]
             files.append(("figures", self.out / experiment.name / "summary.json"))
         folder = self.out / experiments[0].name
         if family:
             folder = self.out / family.name
             files = [("plot", path) for path in family.draw_all(experiments, seeds, self.out)]
+            if family.table:
+                console.print(family.table(tables))
         about = (
             f"With {', '.join(self.set)} in place of the experiment's own settings."
             if self.set
@@ -120,7 +123,7 @@ class Work:
         for kind, path in [*files, ("report", write_report(folder))]:
             console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
         if self.json:
-            print(json.dumps([row for rows in tables for row in rows]))
+            print(json.dumps([row for rows in tables.values() for row in rows]))
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
         watchers: list[Callable[[Event], None]] = []
@@ -147,9 +150,14 @@ class Run(Work):
 
     experiment: tyro.conf.Positional[str]
     """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
+    steps: int | None = None
+    """How many to train, where the experiment counts steps: short for --set steps=..."""
 
     def __call__(self) -> int:
-        return self.run(locate(self.experiment), family_of(self.experiment))
+        if self.steps is None:
+            return self.run(locate(self.experiment), family_of(self.experiment))
+        longer = dataclasses.replace(self, set=(*self.set, f"steps={self.steps}"), steps=None)
+        return longer()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,7 +167,7 @@ class Train(Work):
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
     agent: str | None = None
-    """q-learning, dqn; the one for the environment's spaces if not given."""
+    """q-learning, dqn, td3; the one for the environment's spaces if not given."""
     f: str | None = None
     """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
     g: str | None = None
@@ -225,8 +233,8 @@ def family_of(path: str) -> Family | None:
 
 
 def changed(experiment: Experiment, assignments: tuple[str, ...]) -> Experiment:
-    """The experiment with settings changed; the paper's figures are not for those."""
-    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={})
+    """The experiment with settings changed; the figures of the paper and of others are not for those."""
+    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={}, others={})
 
 
 def read_seeds(text: str) -> list[int]:

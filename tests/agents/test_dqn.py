@@ -4,19 +4,16 @@ import dataclasses
 import io
 import re
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 
 import adeu
 from adeu.agents import Dqn, compiled, networks, replay, train
 from adeu.agents.dqn import rules
 from adeu.core.contract import Transition
-from adeu.envs import JaxDeepSea, Sea
-from tests.agents.cart_pole import CartPole
+from adeu.envs import JaxCartPole, JaxDeepSea, Sea, deep_sea_mdp
 
 GREEDY = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
 EZ = adeu.Explorer(adeu.Constant(1 / 11), adeu.Identity(), adeu.Options(2.0, carried=True))
@@ -42,7 +39,7 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
     dqn = dataclasses.replace(SMALL, double=double, prior=prior, loss=loss, ensemble=3, batch=8, capacity=8)
     rule, rng = rules(dqn, 12, True, 2), np.random.default_rng(0)
     learner, _ = rule.init(jax.random.key(0), jnp.zeros((), jnp.int32))
-    target = networks.init(jax.random.key(5), 3, 12, True, (8, 8), 2)
+    target = networks.init(jax.random.key(5), networks.Shape(3, 12, True, (8, 8), 2))
     data, mask = batch_of(rng), rng.random((8, 3)) < 0.5
     store = learner.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=jnp.asarray(mask), added=jnp.array(8))
     learner = learner._replace(target=target, replay=store)
@@ -74,61 +71,62 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
     gradient = jax.jit(jax.grad(by_hand, argnums=(0, 1)))(*learner.networks)
     learned = jax.jit(rule.learn)(jax.random.key(3), learner, 0)
     # Adam's first step is the gradient's sign, nearly: the moments tell its size.
-    assert np.asarray(learned.optimizer.first[0]) == pytest.approx(np.asarray(0.1 * gradient[0]), abs=1e-6)
+    assert np.asarray(learned.optimizer.rows.mean) == pytest.approx(np.asarray(0.1 * gradient[0]), abs=1e-6)
     expected = jax.tree.leaves(jax.tree.map(lambda g: 0.1 * g, gradient[1]))
     for ours, theirs in zip(jax.tree.leaves(learned.optimizer.rest[0].mu), expected, strict=True):
         assert np.asarray(ours) == pytest.approx(np.asarray(theirs), abs=1e-6)
     assert (learned.target.first == target.first).all()
 
 
-@pytest.mark.slow
-def test_rows_move_as_adam_moves_a_table_that_every_batch_names_in_full():
-    """Where each row is named at every step, lazy Adam is Adam; where not, other rows stay as they were."""
-    nets = networks.init(jax.random.key(0), 2, 4, True, (3,), 2)
-    state = networks.adam_init(nets, 0.01)
-    obs, aim = jnp.array([0, 1, 2, 3, 1, 0]), jax.random.normal(jax.random.key(1), (2, 6, 2))
-    optimizer = optax.adam(0.01)
-    dense, dense_state = nets, optimizer.init(nets)
-
-    def loss(rest, features):
-        return jnp.sum((networks.values(rest, features) - aim) ** 2), None
-
-    for _ in range(5):
-        nets, state, _ = networks.descend(loss, nets, state, obs, 0.01)
-        gradient = jax.grad(lambda n: loss(n.rest, networks.read(n.first, obs))[0])(dense)
-        updates, dense_state = optimizer.update(gradient, dense_state)
-        dense = optax.apply_updates(dense, updates)
-    for ours, theirs in zip(jax.tree.leaves(nets), jax.tree.leaves(dense), strict=True):
-        assert np.asarray(ours) == pytest.approx(np.asarray(theirs), abs=1e-6)
-    aim = aim[:, :2]
-    after, _, _ = networks.descend(loss, nets, state, jnp.array([2, 2]), 0.01)
-    assert (after.first[:, [0, 1, 3]] == nets.first[:, [0, 1, 3]]).all()
-    assert (after.first[:, 2] != nets.first[:, 2]).any()
-
-
-def test_a_vector_s_first_layer_learns_by_adam():
-    nets = networks.init(jax.random.key(0), 2, 4, False, (3,), 2)
-    state, obs = networks.adam_init(nets, 0.01), jax.random.normal(jax.random.key(2), (6, 4))
-    optimizer, dense = optax.adam(0.01), nets
-    dense_state = optimizer.init(dense)
-
-    def loss(rest, features):
-        return jnp.sum((networks.values(rest, features) - 1.0) ** 2), None
-
-    for _ in range(5):
-        nets, state, _ = networks.descend(loss, nets, state, obs, 0.01)
-        gradient = jax.grad(lambda n: loss(n.rest, networks.read(n.first, obs))[0])(dense)
-        updates, dense_state = optimizer.update(gradient, dense_state)
-        dense = optax.apply_updates(dense, updates)
-    assert np.asarray(nets.first) == pytest.approx(np.asarray(dense.first), abs=1e-6)
-
-
 def test_a_look_up_is_a_linear_layer_over_the_one_hot():
-    nets = networks.init(jax.random.key(0), 2, 6, True, (5, 4), 3)
+    nets = networks.init(jax.random.key(0), networks.Shape(2, 6, True, (5, 4), 3))
     rows, matrix = networks.q_values(nets, jnp.arange(6)), networks.q_values(nets, jnp.eye(6))
     assert np.asarray(rows) == pytest.approx(np.asarray(matrix), abs=1e-5)
     assert rows.shape == (2, 6, 3)
     assert 0.9 < np.abs(nets.first).max() <= 1
+
+
+def test_heads_share_all_but_the_last_layer():
+    shape = networks.Shape(3, 6, True, (5, 4), 2, heads=True)
+    nets = networks.init(jax.random.key(0), shape)
+    assert [leaf.shape[0] for leaf in jax.tree.leaves(nets)] == [1, 1, 1, 1, 1, 3, 3]
+    q = networks.q_values(nets, jnp.arange(6))
+    for k in range(3):
+        alone = nets._replace(rest=(*nets.rest[:-1], tuple(part[k : k + 1] for part in nets.rest[-1])))
+        assert np.asarray(q[k]) == pytest.approx(np.asarray(networks.q_values(alone, jnp.arange(6))[0]), abs=1e-6)
+    assert (q[0] != q[1]).any()
+
+
+def test_heads_learn_together():
+    """The trunk's gradient is the sum of its heads'; each head's is its own."""
+    dqn = dataclasses.replace(SMALL, ensemble=3, heads=True, prior=1.0)
+    rule = rules(dqn, 12, True, 2)
+    learner, _ = rule.init(jax.random.key(0), jnp.zeros((), jnp.int32))
+    data = jax.tree.map(jnp.asarray, batch_of(np.random.default_rng(0), 200))
+    moved, learn = {}, jax.jit(rule.learn)
+    for name, mask in {"all": [1, 1, 1], "first": [1, 0, 0], "others": [0, 1, 1]}.items():
+        taken = jnp.tile(jnp.array(mask, bool), (200, 1))
+        store = learner.replay._replace(data=data, mask=taken, added=jnp.array(200))
+        moved[name] = learn(jax.random.key(3), learner._replace(replay=store), 0).optimizer
+    gradient = {name: (state.rows.mean, state.rest[0].mu) for name, state in moved.items()}
+    for whole, *parts in zip(*(jax.tree.leaves(gradient[name]) for name in ("all", "first", "others")), strict=True):
+        assert np.asarray(whole) == pytest.approx(np.asarray(sum(parts)), abs=1e-7)
+    last = gradient["first"][1][-1][0]
+    assert (last[0] != 0).any()
+    assert (last[1:] == 0).all()
+
+
+def test_where_rows_start():
+    """Within 1 a network prefers now this and now that; within 1/sqrt(rows), the same nearly everywhere."""
+
+    def share(bound):
+        shape = networks.Shape(20, 6400, True, (50, 50), 2, rows=bound)
+        nets = networks.init(jax.random.key(0), shape)
+        right = np.argmax(jax.jit(networks.q_values)(nets, jnp.arange(0, 6400, 20)), axis=-1)
+        return np.maximum(right.mean(axis=1), 1 - right.mean(axis=1)).mean()
+
+    assert share(1.0) < 0.9
+    assert share(6400**-0.5) > 0.99
 
 
 def test_the_center_of_several_networks():
@@ -157,6 +155,7 @@ METHODS = {
     "double": {"double": True},
     "bootstrapped": {"ensemble": 3, "acting": "sampled", "mask_probability": 0.5, "prior": 1.0},
     "ucb": {"ensemble": 3, "acting": "ucb", "ucb": 2.0},
+    "heads": {"ensemble": 3, "heads": True, "acting": "sampled"},
     "seldom": {"update_every": 5, "warmup": 7},
 }
 
@@ -234,24 +233,9 @@ def test_it_learns_to_balance_a_pole(f):
         warmup=500,
         double=True,
     )
-    untrained = train(dataclasses.replace(dqn, learning_rate=1e-12), CartPole(), steps=2000, seeds=[0])
-    pieces = train(dqn, CartPole(), steps=6000, seeds=[0])
+    untrained = train(dataclasses.replace(dqn, learning_rate=1e-12), JaxCartPole(), steps=2000, seeds=[0])
+    pieces = train(dqn, JaxCartPole(), steps=6000, seeds=[0])
     assert pieces.evaluation.max() > max(100, 2 * untrained.evaluation.max())
-
-
-def test_the_pole_is_gymnasium_s():
-    env, pure, rng = gymnasium.make("CartPole-v1"), CartPole(), np.random.default_rng(0)
-    obs, _ = env.reset(seed=0)
-    _, state = pure.reset_env(jax.random.key(0), None)
-    state = state._replace(place=jnp.asarray(obs))
-    for _ in range(30):
-        action = int(rng.integers(2))
-        obs, reward, terminated, _, _ = env.step(action)
-        place, state, paid, fell, _ = pure.step_env(None, state, action, None)
-        assert np.asarray(place) == pytest.approx(obs, abs=1e-4)
-        assert (float(paid), bool(fell)) == (reward, terminated)
-        if terminated:
-            break
 
 
 BAD = [
@@ -264,6 +248,9 @@ BAD = [
     ({"hidden": ()}, "Dqn: hidden takes the sizes of the hidden layers, such as (50, 50), got ()"),
     ({"ensemble": 0}, "Dqn: ensemble takes a whole number >= 1, got 0"),
     ({"mask_probability": 0.0}, "Dqn: mask_probability takes a finite number > 0 and <= 1, got 0.0"),
+    ({"rows": 0.0}, "Dqn: rows takes a finite number > 0, got 0.0"),
+    ({"adam": "sparse"}, "Dqn: adam takes 'rows' or 'dense', got 'sparse'"),
+    ({"heads": 3}, "Dqn: heads takes a bool, got 3"),
     ({"explorer": None}, "Dqn: explorer takes an Explorer, got None"),
 ]
 
@@ -272,6 +259,17 @@ BAD = [
 def test_bad_settings(changed, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         dataclasses.replace(SMALL, **changed)
+
+
+@pytest.mark.parametrize("D", [adeu.Bernoulli(), adeu.Options(2.0)])
+def test_a_probability_above_one(D):
+    dqn = dataclasses.replace(SMALL, explorer=adeu.Explorer(adeu.Constant(1.5), adeu.Identity(), D))
+    message = "Constant: c takes a number <= 1, where it is the probability to explore, got 1.5"
+    with pytest.raises(ValueError, match=message):
+        compiled(dqn, JaxDeepSea(Sea(size=4)))
+    model = adeu.tabular.from_mdp(deep_sea_mdp(Sea(size=4)))
+    with pytest.raises(ValueError, match=message):
+        adeu.tabular.make_dqn_job(model, dqn.explorer, adeu.tabular.Replay(), episodes=1, max_steps=4, seed=0)
 
 
 def test_bad_environments_and_lengths():

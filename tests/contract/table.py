@@ -46,7 +46,13 @@ class Case(NamedTuple):
         """Everything an agent can offer; a part takes what it needs."""
         shape = (2, ACTIONS) if self.actions is CHOICE else (2,)
         q_values = jax.random.normal(key, shape)
-        return {"step": jnp.asarray(7), "q_values": q_values, "host_uncertainty": jnp.asarray(0.3), "unused": 1.0}
+        return {
+            "step": jnp.asarray(7),
+            "q_values": q_values,
+            "host_uncertainty": jnp.asarray(0.3),
+            "recorded": 0.4,
+            "unused": 1.0,
+        }
 
     def transition(self, key: jax.Array) -> adeu.Transition:
         key_obs, key_next, key_action, key_cost = jax.random.split(key, 4)
@@ -72,6 +78,7 @@ PAPER = adeu.Explorer(
 
 CASES: dict[str, Case] = {
     "Constant": Case(adeu.Constant(0.2)),
+    "Recorded": Case(adeu.Recorded()),
     "Schedule": Case(adeu.Schedule(1.0, 0.1, steps=20)),
     "Schedule-exponential": Case(adeu.Schedule(1.0, 0.1, steps=20, kind="exponential")),
     "Counts": Case(COUNTS, STATE),

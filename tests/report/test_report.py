@@ -2,10 +2,13 @@
 
 import itertools
 import json
+import shutil
 
 import pytest
 
 from adeu.report import write_report
+from adeu.runs.folder import done, to_csv
+from adeu.runs.load import read_metrics
 from tests.report.conftest import adeu
 
 PICTURE = """Array.from(document.querySelectorAll('#experiment-0 canvas')).map(each => each.toDataURL()).concat(
@@ -159,6 +162,79 @@ def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
     opened.send("Input.dispatchMouseEvent", type="mouseMoved", x=left + width / 2, y=top + height / 2)
     opened.settle()
     assert "episode 300" in opened.run(f"{chart}.querySelector('.tip:not([hidden])').textContent")
+
+
+def test_curves_show_what_is_known_of_exploration(opened, runs):
+    figure = "document.querySelector('#experiment-0 figure')"
+    known = opened.run(f"Array.from({figure}.querySelector('select').options).map(each => each.value)")
+    assert known == ["return", "spread", "uncertainty", "explored", "switches"]
+    before = opened.run(f"{figure}.querySelector('.chart').innerHTML")
+    opened.run(f"""{{const select = {figure}.querySelector('select'); select.value = 'spread';
+        select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
+    assert opened.run(f"{figure}.querySelector('.chart').innerHTML") != before
+    opened.run(f"""{figure}.querySelector('.chart').dispatchEvent(
+        new KeyboardEvent('keydown', {{key: 'ArrowRight', bubbles: true}}))""")
+    said = opened.run(f"{figure}.querySelector('.tip:not([hidden])').innerText")
+    tables = [read_metrics(runs[0] / "frozen-lake" / "adeu" / f"seed-{seed}" / "metrics.csv") for seed in (0, 1)]
+    spread = sum(table["spread"][0] for table in tables) / 2
+    line = next(line for line in said.splitlines() if line.startswith("adeu"))
+    assert float(line.split()[1]) == pytest.approx(spread, rel=1e-3)
+
+
+def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, tmp_path):
+    below = tmp_path / "frozen-lake"
+    for case, seed in (("adeu", 0), ("adeu", 1), ("ucb", 0)):
+        shutil.copytree(runs[0] / "frozen-lake" / case / f"seed-{seed}", below / case / f"seed-{seed}")
+    shutil.copytree(runs[0] / "frozen-lake" / "ucb" / "seed-1", below / "ucb" / "seed-1")
+    (below / "ucb" / "seed-1" / "done.json").unlink()
+    page.open(write_report(tmp_path))
+    text = page.run("document.querySelector('#experiment-0').innerText")
+    assert "Not complete: these are the figures of what is, 3 runs" in text
+    whole = {
+        (row["case"], row["metric"]): row
+        for row in json.loads((runs[0] / "frozen-lake" / "summary.json").read_text())
+    }
+    cells = page.run("""Array.from(document.querySelectorAll('#experiment-0 td[data-metric]')).map(
+        cell => [cell.dataset.case, cell.dataset.metric, cell.dataset.value])""")
+    shown = {(case, metric): value for case, metric, value in cells}
+    assert {case for case, _ in shown} == {"adeu", "ucb"}
+    assert float(shown["adeu", "mean"]) == whole["adeu", "mean"]["value"]
+    assert page.run("document.querySelectorAll('#experiment-0 .curve').length") == 2
+    assert page.complaints == []
+
+
+def test_actions_of_several_numbers(page, tmp_path):
+    run = tmp_path / "train" / "Hopper" / "case" / "seed-0"
+    (run / "traces").mkdir(parents=True)
+    metrics = "step,episode,return,spread\n10,1,5.0,0.1\n20,2,7.0,0.15\n"
+    (run / "metrics.csv").write_text(metrics)
+    (run / "done.json").write_bytes(done(metrics, 20))
+    spec = {"experiment": "train/Hopper", "case": "case", "seed": 0, "setting": {}}
+    (run / "spec.json").write_text(json.dumps(spec))
+    columns = {
+        "explored": [True] * 3,
+        "uncertainty": [1.0, 2.0, 3.0],
+        "spread": [0.05, 0.1, 0.15],
+        "reward": [0.0, 1.0, 2.0],
+    }
+    columns |= {
+        "best_0": [0.5, 0.5, 0.5],
+        "best_1": [-1.0, 0.0, 1.0],
+        "action_0": [0.6, 0.4, 0.25],
+        "action_1": [-0.9, 0.1, 0.9],
+    }
+    (run / "traces" / "episode-2.csv").write_text(to_csv(columns))
+    page.open(write_report(tmp_path))
+    assert "The spread lies between 0.05 and 0.15" in page.run("document.querySelector('.story').textContent")
+    move(page, 2)
+    said = page.run(READOUT)
+    assert "policy π(s)0.5, 1" in said
+    assert "action a0.25, 0.9" in said
+    before = page.run(PICTURE)
+    page.run("""{const select = document.querySelector('select[aria-label^="Which number"]'); select.value = '1';
+        select.dispatchEvent(new Event('change', {bubbles: true}));}""")
+    assert page.run(PICTURE) != before
+    assert page.complaints == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

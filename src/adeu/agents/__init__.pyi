@@ -1,7 +1,10 @@
 from .dqn import Dqn as Dqn
-from .dqn import Piece as Piece
-from .dqn import compiled as compiled
-from .dqn import train as train
 from .dqn_host import DqnAgent as DqnAgent
 from .host import HostAgent as HostAgent
 from .host import HostLoop as HostLoop
+from .loop import Piece as Piece
+from .loop import compiled as compiled
+from .loop import train as train
+from .td3 import Td3 as Td3
+from .td3_host import Td3Agent as Td3Agent
+from .td3_vector import Td3Vector as Td3Vector

@@ -1,12 +1,7 @@
-"""The DQN family, compiled from end to end: environment, replay, learning and evaluation in one scan.
+"""The DQN family, as pure functions; `loop` plays them in an environment in JAX, `dqn_host` in Gymnasium's.
 
-for each piece of `evaluate_every` steps:
-    for each `target_every` steps:
-        target networks <- networks
-        for each `update_every` steps:
-            a ~ D(pi(s), g(f(s))), s' and r from the environment, into the replay   (update_every times)
-            networks <- networks - Adam's step on the TD error of a minibatch, and f learns
-    greedy episodes, which train nothing
+networks <- networks - Adam's step on the TD error of a minibatch, and f learns   (every `update_every` steps)
+target networks <- networks                                                       (every `target_every` steps)
 """
 
 from __future__ import annotations
@@ -17,13 +12,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from adeu.agents import adam
 from adeu.agents import networks as nets
 from adeu.agents import replay as ring
+from adeu.agents.loop import select
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.constant import check_chance
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,11 +45,16 @@ class Dqn:
         double: whether the network chooses the action that the target network values.
         loss: "huber" or "mse".
         ensemble: how many networks, K, each with a target network of its own.
+        heads: whether these are K heads on one trunk: they share all layers but the last.
         acting: with several networks, the center: "mean", "sampled" (bootstrapped DQN: of one network, drawn for
             each episode) or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
         mask_probability: how likely each network learns from a transition, in (0, 1].
         prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
+        rows: where an observation is a whole number, the rows that stand for it start uniform within this. Within
+            the usual 1/sqrt(rows) states hardly differ: a wide network often begins with one action everywhere.
+        adam: "rows" moves the rows that a batch names, and the others when they are read; "dense" moves all of them
+            at every step, which comes to the same and takes longer.
 
     Examples:
         >>> import adeu
@@ -82,10 +84,13 @@ class Dqn:
     double: bool = False
     loss: str = "huber"
     ensemble: int = 1
+    heads: bool = False
     acting: str = "mean"
     ucb: float = 0.0
     mask_probability: float = 1.0
     prior: float = 0.0
+    rows: float = 1.0
+    adam: str = "rows"
 
     def __post_init__(self) -> None:
         check.instance(self, "explorer", Explorer)
@@ -107,8 +112,14 @@ class Dqn:
         check.number(self, "ucb", at_least=0)
         check.number(self, "prior", at_least=0)
         check.number(self, "mask_probability", above=0, at_most=1)
+        check.number(self, "rows", above=0)
+        check.instance(self, "heads", bool)
+        check.one_of(self, "adam", ("rows", "dense"))
         check.one_of(self, "loss", ("huber", "mse"))
         check.one_of(self, "acting", ("mean", "sampled", "ucb"))
+
+    def fit(self, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
+        return bound(self, observation_space, action_space)
 
     def center(self, q: Array, member: Array) -> Array:
         """What behaviour prefers, from the (K, actions) values of all networks."""
@@ -121,7 +132,7 @@ class Learner(NamedTuple):
     networks: nets.Networks
     target: nets.Networks
     prior: nets.Networks | None
-    optimizer: nets.AdamState
+    optimizer: adam.AdamState
     replay: ring.Replay
     f: State
 
@@ -136,43 +147,6 @@ class Actor(NamedTuple):
     """The reward of the episode so far."""
 
 
-class Tally(NamedTuple):
-    """Of one piece's training steps."""
-
-    episodes: Array
-    returns: Array
-    best: Array
-    explored: Array
-    spread: Array
-
-
-class DqnState(NamedTuple):
-    """All there is, as arrays: with `np.savez` of its leaves a run goes on bit for bit."""
-
-    key: Array
-    step: Array
-    learner: Learner
-    actor: Actor
-    env: Any
-
-
-class Piece(NamedTuple):
-    """What a piece of `evaluate_every` steps came to."""
-
-    step: Any
-    evaluation: Any
-    """The mean return of the greedy episodes after it."""
-    episodes: Any
-    """How many training episodes ended in it."""
-    training: Any
-    """Their mean return, NaN if there was none."""
-    best: Any
-    """Their best return, -inf if there was none."""
-    explored: Any
-    """The share of steps that explored."""
-    spread: Any
-
-
 class Rules(NamedTuple):
     """The agent's pure functions, for an environment's sizes."""
 
@@ -184,46 +158,49 @@ class Rules(NamedTuple):
     exploit: Any
 
 
-def flat(obs: Any) -> Array:
-    obs = jnp.asarray(obs)
-    return obs.astype(jnp.int32) if obs.ndim == 0 else obs.astype(jnp.float32).ravel()
-
-
 @functools.lru_cache(maxsize=64)
 def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
     explorer, K = dqn.explorer, dqn.ensemble
 
-    def q_of(networks: nets.Networks, prior: nets.Networks | None, obs: Array) -> Array:
-        """(K, batch, actions)."""
-        q = nets.q_values(networks, obs)
+    shape = nets.Shape(K, inputs, look_up, dqn.hidden, actions, dqn.heads, dqn.rows)
+
+    def with_prior(q: Array, prior: nets.Networks | None, obs: Array) -> Array:
         return q if prior is None else q + dqn.prior * nets.q_values(prior, obs)
+
+    def q_now(learner: Learner, obs: Array) -> Array:
+        """(K, batch, actions)."""
+        features = adam.features(learner.networks, learner.optimizer, dqn.learning_rate, obs)
+        return with_prior(nets.values(learner.networks.rest, features), learner.prior, obs)
+
+    def draw_member(key: Key) -> Array:
+        return jax.random.randint(key, (), 0, K) if dqn.acting == "sampled" else jnp.zeros((), jnp.int32)
 
     def init(key: Key, obs: Array) -> tuple[Learner, Actor]:
         key_net, key_prior, key_f, key_begin, key_member = jax.random.split(key, 5)
-        networks = nets.init(key_net, K, inputs, look_up, dqn.hidden, actions)
-        prior = nets.init(key_prior, K, inputs, look_up, dqn.hidden, actions) if dqn.prior else None
+        networks = nets.init(key_net, shape)
+        prior = nets.init(key_prior, shape) if dqn.prior else None
         no, zero = jnp.zeros((), bool), jnp.zeros(())
         example = Transition(obs, jnp.zeros((), jnp.int32), zero, obs, no, no)
         replay = ring.create(dqn.capacity, example, K)
-        optimizer = nets.adam_init(networks, dqn.learning_rate)
+        optimizer = adam.init(networks, dqn.learning_rate, look_up and dqn.adam == "rows")
         learner = Learner(networks, networks, prior, optimizer, replay, explorer.init(key_f, obs))
-        return learner, Actor(obs, explorer.begin(key_begin), jax.random.randint(key_member, (), 0, K), zero)
+        return learner, Actor(obs, explorer.begin(key_begin), draw_member(key_member), zero)
 
     def decide(key: Key, learner: Learner, actor: Actor, step: Array) -> tuple[Decision, Actor]:
-        q = q_of(learner.networks, learner.prior, actor.obs[None])[:, 0]
+        q = q_now(learner, actor.obs[None])[:, 0]
         center = dqn.center(q, actor.member)
         decision, carry = explorer.act(key, learner.f, actor.carry, actor.obs, center, q_values=q, step=step)
         return decision, actor._replace(carry=carry)
 
     def targets(learner: Learner, batch: Transition) -> Array:
         """(K, batch)."""
-        q = q_of(learner.target, learner.prior, batch.next_obs)
-        chooser = q_of(learner.networks, learner.prior, batch.next_obs) if dqn.double else q
+        q = with_prior(nets.q_values(learner.target, batch.next_obs), learner.prior, batch.next_obs)
+        chooser = q_now(learner, batch.next_obs) if dqn.double else q
         best = jnp.take_along_axis(q, jnp.argmax(chooser, axis=-1)[..., None], axis=-1)[..., 0]
         return batch.reward + dqn.gamma * jnp.where(batch.terminated, 0.0, best)
 
     def td_errors(learner: Learner, batch: Transition) -> Array:
-        q = q_of(learner.networks, learner.prior, batch.obs)
+        q = q_now(learner, batch.obs)
         return targets(learner, batch) - jnp.take_along_axis(q, batch.action[None, :, None], axis=-1)[..., 0]
 
     def absorb(
@@ -236,9 +213,7 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         td_error = jnp.mean(td_errors(learner, one)[:, 0])  # compiled away where no f asks for it
         f = explorer.observe(learner.f, transition, step=step, td_error=td_error)
         replay = ring.add(learner.replay, transition._replace(cost=None), jnp.broadcast_to(jnp.asarray(mask), (K,)))
-        begun = Actor(
-            first_obs, explorer.begin(key_begin, actor.carry), jax.random.randint(key_member, (), 0, K), jnp.zeros(())
-        )
+        begun = Actor(first_obs, explorer.begin(key_begin, actor.carry), draw_member(key_member), jnp.zeros(()))
         gone_on = actor._replace(obs=transition.next_obs, total=actor.total + transition.reward)
         ended = transition.terminated | transition.truncated
         return learner._replace(replay=replay, f=f), select(ended, begun, gone_on)
@@ -256,25 +231,21 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
             each = huber if dqn.loss == "huber" else 0.5 * td_error**2
             return jnp.sum(jnp.mean(each * mask.T, axis=1)), td_error
 
-        networks, optimizer, td_error = nets.descend(
-            loss, learner.networks, learner.optimizer, batch.obs, dqn.learning_rate
+        networks, optimizer, td_error = adam.descend(
+            loss, learner.networks, learner.optimizer, dqn.learning_rate, batch.obs
         )
         f = explorer.update(learner.f, batch, step=step, td_error=jnp.mean(td_error, axis=0))
         return learner._replace(networks=networks, optimizer=optimizer, f=f)
 
     def synchronise(learner: Learner) -> Learner:
-        return learner._replace(target=learner.networks)
+        return learner._replace(target=adam.settled(learner.networks, learner.optimizer, dqn.learning_rate))
 
     def exploit(key: Key, learner: Learner, carry: Carry, obs: Array, step: Array) -> Array:
         """The greedy action, by the mean of all networks."""
-        q = q_of(learner.networks, learner.prior, obs[None])[:, 0]
+        q = q_now(learner, obs[None])[:, 0]
         return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
 
     return Rules(init, decide, absorb, learn, synchronise, exploit)
-
-
-def select(condition: Array, if_true: Any, if_false: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
 
 
 def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
@@ -283,129 +254,8 @@ def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rul
 
     if not hasattr(action_space, "n"):
         check.refuse(dqn, "action space", "a Discrete", action_space)
+    check_chance(dqn.explorer)
     inputs, look_up = nets.inputs_of(dqn, observation_space)
     actions = int(action_space.n)
     fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
     return fitted, rules(fitted, inputs, look_up, actions)
-
-
-class Compiled(NamedTuple):
-    """`init(seed)` makes a state, `advance(state)` plays a piece of `evaluate_every` steps; both take a batch of
-    seeds and states as well: `init(seeds)`.
-    """
-
-    init: Any
-    advance: Any
-
-
-@functools.lru_cache(maxsize=64)
-def compiled(dqn: Dqn, env: Any, params: Any = None) -> Compiled:
-    """The agent's loop in an environment with the interface of gymnax; equal arguments share one compilation.
-
-    Args:
-        dqn: the agent.
-        env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
-            `observation_space(params)`, `action_space(params)`.
-        params: of the environment; None: its `default_params`.
-    """
-    params = env.default_params if params is None else params
-    dqn, rule = bound(dqn, env.observation_space(params), env.action_space(params))
-
-    def reset(key: Key) -> tuple[Array, Any]:
-        obs, env_state = env.reset_env(key, params)
-        return flat(obs), jax.tree.map(jnp.asarray, env_state)
-
-    def move(key: Key, env_state: Any, action: Array) -> tuple[Array, Any, Array, Array, Array, Any]:
-        obs, after, reward, terminated, info = env.step_env(key, env_state, action, params)
-        truncated = env.is_truncated(after, params) & ~terminated if hasattr(env, "is_truncated") else False
-        after = jax.tree.map(lambda new, old: jnp.asarray(new, jnp.result_type(old)), after, env_state)
-        cost = info.get("cost")
-        return flat(obs), after, jnp.asarray(reward, float), terminated, jnp.asarray(truncated), cost
-
-    def interact(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        keys = jax.random.split(jax.random.wrap_key_data(state.key), 5)
-        decision, actor = rule.decide(keys[1], state.learner, state.actor, state.step)
-        next_obs, after, reward, terminated, truncated, cost = move(keys[2], state.env, decision.action)
-        transition = Transition(actor.obs, decision.action, reward, next_obs, terminated, truncated, cost)
-        first_obs, afresh = reset(keys[3])
-        total, ended = actor.total + reward, terminated | truncated
-        learner, actor = rule.absorb(keys[4], state.learner, actor, transition, first_obs, state.step)
-        best = jnp.where(ended, total, -jnp.inf)
-        tally = Tally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
-        key = jax.random.key_data(keys[0])
-        return DqnState(key, state.step + 1, learner, actor, select(ended, afresh, after)), tally
-
-    def update(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        state, tally = jax.lax.scan(interact, state, length=dqn.update_every)
-        key_next, key_learn = jax.random.split(jax.random.wrap_key_data(state.key))
-        learner = rule.learn(key_learn, state.learner, state.step)
-        return state._replace(key=jax.random.key_data(key_next), learner=learner), tally
-
-    def period(state: DqnState, _: Any) -> tuple[DqnState, Tally]:
-        state = state._replace(learner=rule.synchronise(state.learner))
-        return jax.lax.scan(update, state, length=dqn.target_every // dqn.update_every)
-
-    def episode(key: Key, state: DqnState) -> Array:
-        key_reset, key_play, key_begin = jax.random.split(key, 3)
-        carry = dqn.explorer.begin(key_begin)
-
-        def play(now: Any) -> Any:
-            key, obs, env_state, total, steps, _ = now
-            key_next, key_act, key_env = jax.random.split(key, 3)
-            action = rule.exploit(key_act, state.learner, carry, obs, state.step)
-            obs, env_state, reward, terminated, truncated, _ = move(key_env, env_state, action)
-            over = terminated | truncated | (steps + 1 >= dqn.evaluate_steps)
-            return key_next, obs, env_state, total + reward, steps + 1, over
-
-        start = (key_play, *reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool))
-        return jax.lax.while_loop(lambda now: ~now[-1], play, start)[3]
-
-    def advance(state: DqnState) -> tuple[DqnState, Piece]:
-        state, tally = jax.lax.scan(period, state, length=dqn.evaluate_every // dqn.target_every)
-        key_next, key_evaluate = jax.random.split(jax.random.wrap_key_data(state.key))
-        returns = jax.vmap(episode, (0, None))(jax.random.split(key_evaluate, dqn.evaluate_episodes), state)
-        episodes = jnp.sum(tally.episodes)
-        piece = Piece(
-            state.step,
-            jnp.mean(returns),
-            episodes,
-            jnp.sum(tally.returns) / episodes,
-            jnp.max(tally.best),
-            jnp.mean(tally.explored),
-            jnp.mean(tally.spread),
-        )
-        return state._replace(key=jax.random.key_data(key_next)), piece
-
-    def init(seed: Array) -> DqnState:
-        key_reset, key_init, key_next = jax.random.split(jax.random.key(seed), 3)
-        obs, env_state = reset(key_reset)
-        learner, actor = rule.init(key_init, obs)
-        state = DqnState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
-        return jax.lax.scan(interact, state, length=dqn.warmup)[0] if dqn.warmup else state
-
-    one, many = jax.jit(init), jax.jit(jax.vmap(init))
-    step_one, step_many = jax.jit(advance), jax.jit(jax.vmap(advance))
-    return Compiled(
-        lambda seed: (many if np.ndim(seed) else one)(jnp.asarray(seed, jnp.uint32)),
-        lambda state: (step_many if np.ndim(state.step) else step_one)(state),
-    )
-
-
-def train(dqn: Dqn, env: Any, *, steps: int, seeds: Any, params: Any = None) -> Piece:
-    """Trains with each of the seeds at once; the pieces' arrays have shape (pieces, seeds).
-
-    Args:
-        dqn: the agent.
-        env: with the interface of gymnax.
-        steps: a multiple of the agent's `evaluate_every`.
-        seeds: whole numbers.
-        params: of the environment; None: its own.
-    """
-    if check.as_whole("train", "steps", steps) % dqn.evaluate_every:
-        check.refuse("train", "steps", f"a multiple of evaluate_every={dqn.evaluate_every}", steps)
-    loop = compiled(dqn, env, params)
-    state, pieces = loop.init(np.asarray(seeds)), []
-    for _ in range(steps // dqn.evaluate_every):
-        state, piece = loop.advance(state)
-        pieces.append(piece)
-    return Piece(*(np.stack(column) for column in zip(*jax.device_get(pieces), strict=True)))

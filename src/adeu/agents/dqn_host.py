@@ -54,7 +54,8 @@ class DqnAgent:
     def observe(self, transition: Transition, step: int) -> None:
         trained = step - self.dqn.warmup
         if trained > 0 and (trained - 1) % self.dqn.target_every == 0:
-            self._learner = self._learner._replace(target=_own(self._learner.networks))
+            target = self._rule.synchronise(self._learner).target
+            self._learner = self._learner._replace(target=_own(target))
         seen = self._transition(transition)
         self._learner, self._actor = self._rule.absorb(
             self._key, self._learner, self._actor, seen, seen.next_obs, np.int32(step - 1)
@@ -105,7 +106,7 @@ def _jitted(rule: Rules) -> Rules:
             decide=jax.jit(keyed(0, rule.decide)),
             absorb=jax.jit(keyed(1, rule.absorb), donate_argnums=1),  # the replay in place
             learn=jax.jit(keyed(2, rule.learn), donate_argnums=1),
-            synchronise=rule.synchronise,
+            synchronise=jax.jit(rule.synchronise),
             exploit=jax.jit(keyed(3, rule.exploit)),
         )
     return _compiled[rule]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,15 @@ Arrays = dict[str, NDArray[np.generic]]
 SUMMED = ("uncertainty", "spread", "explored", "switches")
 TRAINING, EVALUATION = 0, 1
 PREFIX = "agent/"
+
+
+class Saturation(NamedTuple):
+    """What it takes to say how often g gave about the most it can."""
+
+    ceiling: float
+    """The spread that g does not exceed."""
+    rollout: float = -1.0
+    """The uncertainty of rollout episodes, whose steps do not count: there f is not asked."""
 
 
 class HostAgent(Protocol):
@@ -66,6 +75,8 @@ class HostLoop:
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
         traced: the episodes to write down step by step, counted from 1.
+        saturation: adds the column "saturated".
+        recorded: whether to keep the spread of every step, in `spreads`.
     """
 
     agent: HostAgent
@@ -76,6 +87,8 @@ class HostLoop:
     evaluate_every: int = 1_000
     evaluate_episodes: int = 10
     traced: tuple[int, ...] = ()
+    saturation: Saturation | None = None
+    recorded: bool = False
 
     def __post_init__(self) -> None:
         for argument in ("steps", "evaluate_every", "evaluate_episodes"):
@@ -84,7 +97,8 @@ class HostLoop:
         if self.steps % self.evaluate_every:
             check.refuse(self, "steps", f"a multiple of evaluate_every={self.evaluate_every}", self.steps)
         self.step = self.episode = 0
-        self._sums = dict.fromkeys((*SUMMED, "episodes"), 0.0)
+        self._sums = dict.fromkeys((*SUMMED, "episodes", "saturated", "adaptive"), 0.0)
+        self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
 
     def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
         """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
@@ -119,11 +133,14 @@ class HostLoop:
         """Between two calls of `advance`, all there is."""
         counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
         sums = {name: np.array(value) for name, value in self._sums.items()}
-        return counts | sums | {PREFIX + name: array for name, array in self.agent.arrays().items()}
+        spreads = {"spreads": self.spreads[: self.step].copy()} if self.recorded else {}
+        return counts | sums | spreads | {PREFIX + name: array for name, array in self.agent.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
         self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
         self._sums = {name: float(arrays[name]) for name in self._sums}
+        if self.recorded:
+            self.spreads[: self.step] = arrays["spreads"]
         self.agent.restore({n.removeprefix(PREFIX): array for n, array in arrays.items() if n.startswith(PREFIX)})
 
     def _add(self, decision: Decision, switches: float) -> None:
@@ -131,12 +148,19 @@ class HostLoop:
         self._sums["spread"] += float(decision.spread)
         self._sums["explored"] += float(decision.explored)
         self._sums["switches"] += switches
+        if self.recorded:
+            self.spreads[self.step - 1] = decision.spread
+        if self.saturation and float(decision.uncertainty) != np.float32(self.saturation.rollout):
+            self._sums["adaptive"] += 1.0
+            self._sums["saturated"] += float(decision.spread >= 0.99 * self.saturation.ceiling)
 
     def _row(self) -> dict[str, float]:
         sums, every = self._sums, self.evaluate_every
         row = {"step": self.step, "episode": self.episode, "return": self._evaluate()}
         row |= {name: sums[name] / every for name in ("uncertainty", "spread", "explored")}
         row["switches"] = sums["switches"] / max(sums["episodes"], 1.0)
+        if self.saturation:
+            row["saturated"] = sums["saturated"] / max(sums["adaptive"], 1.0)
         self._sums = dict.fromkeys(sums, 0.0)
         return row
 

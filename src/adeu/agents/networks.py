@@ -1,7 +1,7 @@
-"""Q-networks, several at once: a look-up or a linear layer, then relu layers; and the Adam that trains them.
+"""Q-networks, several at once: a look-up or a linear layer, then relu layers.
 
 Of a whole number s the first layer is row s of a table. That is a linear layer over the one-hot of s, except that a
-batch reads and moves the few rows it names, and no others.
+batch reads the few rows it names, and no others.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from adeu.core import check
 from adeu.core.contract import Array, Key
 
-BETA1, BETA2, SMALL = 0.9, 0.999, 1e-8
-
 
 class Networks(NamedTuple):
-    """The parameters of K networks; all arrays have K in front."""
+    """The parameters of K networks; all arrays have K in front, or 1 where one trunk serves K heads."""
 
     first: Array
     """(K, inputs, hidden): of a whole number, a row each."""
@@ -28,11 +25,25 @@ class Networks(NamedTuple):
     """Bias of the first layer with an empty weight, then weight and bias of the others."""
 
 
-class AdamState(NamedTuple):
-    """Of the rows: their moments, and how often each was moved."""
+class Shape(NamedTuple):
+    """
+    Args:
+        networks: how many, K.
+        inputs: how many numbers an observation has, or rows a table.
+        look_up: whether an observation is a whole number.
+        hidden: the sizes of the hidden layers.
+        actions: how many.
+        heads: whether the K differ in their last layer only.
+        rows: a table's rows start uniform within it.
+    """
 
-    first: tuple[Array, Array, Array]
-    rest: Any
+    networks: int
+    inputs: int
+    look_up: bool
+    hidden: tuple[int, ...]
+    actions: int
+    heads: bool = False
+    rows: float = 1.0
 
 
 def inputs_of(owner: Any, space: Any) -> tuple[int, bool]:
@@ -48,17 +59,17 @@ def inputs_of(owner: Any, space: Any) -> tuple[int, bool]:
     return size, False
 
 
-def init(key: Key, count: int, inputs: int, look_up: bool, hidden: tuple[int, ...], actions: int) -> Networks:
-    """Every weight and bias uniform within 1/sqrt(the layer's inputs); a table's rows within 1.
-
-    A table that started within 1/sqrt(rows) would hardly tell states apart: a wide network would often begin with
-    the same action everywhere.
-    """
-    key_first, *keys = jax.random.split(key, len(hidden) + 2)
-    bound = 1.0 if look_up else inputs**-0.5
-    first = jax.random.uniform(key_first, (count, inputs, hidden[0]), minval=-bound, maxval=bound)
-    rest = [(jnp.zeros((count, 0)), jnp.zeros((count, hidden[0])))]
-    for layer_key, (size, outputs) in zip(keys, itertools.pairwise((*hidden, actions)), strict=False):
+def init(key: Key, shape: Shape) -> Networks:
+    """Every weight and bias uniform within 1/sqrt(the layer's inputs), except a table's rows."""
+    key_first, *keys = jax.random.split(key, len(shape.hidden) + 1)
+    trunks = 1 if shape.heads else shape.networks
+    bound = shape.rows if shape.look_up else shape.inputs**-0.5
+    first = jax.random.uniform(key_first, (trunks, shape.inputs, shape.hidden[0]), minval=-bound, maxval=bound)
+    rest = [(jnp.zeros((trunks, 0)), jnp.zeros((trunks, shape.hidden[0])))]
+    counts = [trunks] * (len(shape.hidden) - 1) + [shape.networks]
+    for layer_key, count, (size, outputs) in zip(
+        keys, counts, itertools.pairwise((*shape.hidden, shape.actions)), strict=True
+    ):
         drawn = size**-0.5 * jax.random.uniform(layer_key, (count, size + 1, outputs), minval=-1.0)
         rest.append((drawn[:, :-1], drawn[:, -1]))
     return Networks(first, tuple(rest))
@@ -68,52 +79,17 @@ def read(first: Array, obs: Array) -> Array:
     """What the first layer makes of a batch: (K, batch, hidden)."""
     if jnp.issubdtype(obs.dtype, jnp.integer):
         return first[:, obs]
-    return jnp.einsum("bi,kih->kbh", obs, first)
+    return jnp.matmul(obs, first)
 
 
 def values(rest: Any, features: Array) -> Array:
     """(K, batch, actions)."""
     x = features + rest[0][1][:, None]
     for weight, bias in rest[1:]:
-        x = jnp.einsum("kbi,kio->kbo", jax.nn.relu(x), weight) + bias[:, None]
+        x = jnp.matmul(jax.nn.relu(x), weight) + bias[:, None]
     return x
 
 
 def q_values(networks: Networks, obs: Array) -> Array:
     """(K, batch, actions)."""
     return values(networks.rest, read(networks.first, obs))
-
-
-def adam_init(networks: Networks, learning_rate: float) -> AdamState:
-    moves = jnp.zeros(networks.first.shape[1], jnp.int32)
-    first = jnp.zeros_like(networks.first), jnp.zeros_like(networks.first), moves
-    return AdamState(first, optax.adam(learning_rate).init(networks.rest))
-
-
-def descend(
-    loss: Any, networks: Networks, state: AdamState, obs: Array, learning_rate: float
-) -> tuple[Networks, AdamState, Any]:
-    """One step of Adam on `loss(rest, features)`, which returns a number and whatever is to be handed on.
-
-    Rows of a table move when a batch names them, by their own moments and count (lazy Adam); others stay.
-    """
-    features = read(networks.first, obs)
-    (by_rest, by_features), out = jax.grad(loss, argnums=(0, 1), has_aux=True)(networks.rest, features)
-    updates, rest_state = optax.adam(learning_rate).update(by_rest, state.rest)
-    rest = optax.apply_updates(networks.rest, updates)
-    place: Any = slice(None), slice(None)
-    if jnp.issubdtype(obs.dtype, jnp.integer):
-        alike = (obs[:, None] == obs[None, :]).astype(features.dtype)
-        gradient = jnp.einsum("ij,kjh->kih", alike, by_features)  # a row named twice gets both parts, twice alike
-        place = slice(None), obs
-    else:
-        gradient = jnp.einsum("bi,kbh->kih", obs, by_features)
-    means, squares, moves = state.first
-    moves = moves.at[place[1]].set(moves[place[1]] + 1)
-    count = moves[place[1]][:, None]
-    mean = BETA1 * means[place] + (1 - BETA1) * gradient
-    square = BETA2 * squares[place] + (1 - BETA2) * gradient**2
-    step = (mean / (1 - BETA1**count)) / (jnp.sqrt(square / (1 - BETA2**count)) + SMALL)
-    first = networks.first.at[place].set(networks.first[place] - learning_rate * step)
-    moments = means.at[place].set(mean), squares.at[place].set(square), moves
-    return Networks(first, rest), AdamState(moments, rest_state), out

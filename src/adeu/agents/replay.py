@@ -32,7 +32,8 @@ def add(replay: Replay, transition: Transition, mask: Array) -> Replay:
     data = jax.tree.map(lambda ring, value: ring.at[place].set(value), replay.data, transition)
     # Counts on past the capacity, and wraps before it overflows.
     added = jnp.where(replay.added + 1 >= 2 * capacity, capacity, replay.added + 1)
-    return Replay(data, replay.mask.at[place].set(mask), added)
+    # Else the compiler may read a minibatch from the ring as it was, and copy all of it to that end.
+    return jax.lax.optimization_barrier(Replay(data, replay.mask.at[place].set(mask), added))  # type: ignore[no-untyped-call]
 
 
 def sample(replay: Replay, key: Key, size: int) -> tuple[Transition, Array]:

@@ -2,10 +2,12 @@
 
 A lake: `layouts` bends the path, `lake` holds the settings as data, `mdp` makes arrays of them, `frozen_lake` is the
 environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `deep_sea` is the environment,
-`deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. Importing this package registers
-`adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and `adeu/DeepSea-v0`. It imports no other part of adeu.
+`deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. `classic_jax` has two of Gymnasium's
+own in JAX. Importing this package registers `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and `adeu/DeepSea-v0`. It
+imports no other part of adeu.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -22,6 +24,8 @@ from adeu.envs.sea import Sea as Sea
 from adeu.envs.sea import deep_sea_mdp as deep_sea_mdp
 
 if TYPE_CHECKING:
+    from adeu.envs.classic_jax import JaxCartPole as JaxCartPole
+    from adeu.envs.classic_jax import JaxMountainCar as JaxMountainCar
     from adeu.envs.deep_sea_jax import JaxDeepSea as JaxDeepSea
 
 gymnasium.register(id="adeu/FrozenLake-v0", entry_point="adeu.envs.frozen_lake:FrozenLake")
@@ -29,9 +33,10 @@ gymnasium.register(id="adeu/SafeFrozenLake-v0", entry_point="adeu.envs.frozen_la
 gymnasium.register(id="adeu/DeepSea-v0", entry_point="adeu.envs.deep_sea:DeepSea")
 
 
-def __getattr__(name: str) -> Any:
-    if name == "JaxDeepSea":
-        from adeu.envs.deep_sea_jax import JaxDeepSea
+IN_JAX = {"JaxDeepSea": "deep_sea_jax", "JaxCartPole": "classic_jax", "JaxMountainCar": "classic_jax"}
 
-        return JaxDeepSea
+
+def __getattr__(name: str) -> Any:
+    if name in IN_JAX:
+        return getattr(importlib.import_module(f"adeu.envs.{IN_JAX[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,7 +23,13 @@ NAMES = (
     "deep-sea",
     "deep-sea-shuffled",
     "deep-sea-tuning",
+    "deep-sea-mlp",
+    "cart-pole",
+    "mountain-car",
     "theorem-2",
+    "mujoco",
+    "mujoco-td3",
+    "g-ablation",
 )
 
 

@@ -14,6 +14,7 @@ from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import Sea, deep_sea_mdp
 from adeu.experiments import plots
 from adeu.experiments.experiment import Experiment, Family, Metric
+from adeu.runs.spec import Setting
 from adeu.runs.statistics import Curves, estimate
 from adeu.runs.tabular import TabularTrainer
 from adeu.runs.trainer import Row
@@ -171,7 +172,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     return plots.save(figure, folder / "steps-to-solve")
 
 
-def member(name: str, size: int, settings: Mapping[str, SeaSetting], title: str) -> Experiment:
+def member(name: str, size: int, settings: Mapping[str, Setting], title: str) -> Experiment:
     """The experiment of one size."""
     return Experiment(
         name=f"{name}/{size}",

@@ -49,6 +49,10 @@ def _first_solved(curves: Curves) -> float | None:
 FIRST_SOLVED = Metric("first_solved", "first solved at episode", _first_solved)
 
 
+WATCHED = ("uncertainty", "spread", "explored", "switches")
+"""What curves show of exploration, where a run wrote it."""
+
+
 def read(folder: pathlib.Path) -> dict[str, Any]:
     """A run's metrics."""
     return read_metrics(folder / METRICS)
@@ -65,6 +69,8 @@ class Experiment:
         metrics: the table's columns.
         draw: makes the plots in a folder, from each case's curves, and returns where they are.
         paper: the paper's figures, by case and metric.
+        others: figures of others than the paper, by who has them, case and metric.
+        bold: a metric; where a case is within a tenth of the best of it, it is printed bold.
         seeds: which to run, if nobody says otherwise.
         read: a run's columns.
     """
@@ -76,6 +82,8 @@ class Experiment:
     metrics: tuple[Metric, ...]
     draw: Callable[[Mapping[str, Curves], pathlib.Path], list[pathlib.Path]]
     paper: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Mapping[str, float]]] = dataclasses.field(default_factory=dict)
+    bold: str = ""
     seeds: Sequence[int] = range(5)
     read: Callable[[pathlib.Path], Mapping[str, Any]] = read
 
@@ -126,7 +134,7 @@ class Experiment:
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
-            write(folder / "curves.csv", _curves_csv(curves).encode())
+            write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())
         return rows, self.draw(curves, folder)
 
 
@@ -139,12 +147,14 @@ class Family:
         title: what it is, in a line.
         members: the experiments.
         draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
+        table: one for the screen of all of them, from each member's `summary`.
     """
 
     name: str
     title: str
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
+    table: Callable[[Mapping[str, list[dict[str, Any]]]], Any] | None = None
 
     def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
         """Draws what the runs of the members came to, which may have settings of their own."""
@@ -160,15 +170,22 @@ def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple((name, np.shape(column)) for name, column in table.items())
 
 
-def _curves_csv(curves: Mapping[str, Curves]) -> str:
-    """The seed-averaged return of each case, with its 95% band; an episode only where it is that of all seeds."""
+def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
+    """The seed-averaged curves of each case; the return's with its 95% band; None where there is no such figure.
+
+    An episode stands only where it is that of all seeds.
+    """
     columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
+    columns |= {name: [] for name in WATCHED if any(name in curve for curve in curves.values())}
     for case, curve in curves.items():
         returns, steps = curve["return"], curve["step"].mean(axis=0)
         together = (curve["episode"] == curve["episode"][0]).all()
         episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
-        values = (steps.tolist(), episodes, *(each.tolist() for each in (returns.mean(axis=0), *band(returns))))
+        low, high = band(returns)
+        values = {"step": steps, "return": returns.mean(axis=0), "low": low, "high": high}
+        values |= {name: curve[name].mean(axis=0) for name in WATCHED if name in curve}
         columns["case"] += [case] * len(steps)
-        for name, column in zip(list(columns)[1:], values, strict=True):
-            columns[name] += column
-    return to_csv(columns)
+        columns["episode"] += episodes
+        for name in columns.keys() - {"case", "episode"}:
+            columns[name] += values[name].tolist() if name in values else [None] * len(steps)
+    return columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +13,14 @@ from adeu.core.contract import Distribution, Mechanism, Normalizer, Part, Transi
 from adeu.experiments import plots
 from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment
 from adeu.experiments.gymnasium_settings import DqnSetting, TableSetting, make_env
+from adeu.experiments.td3_setting import Td3Setting
 from adeu.registry import PARTS, find_part, from_json, to_json
 
 ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
 DISAGREEING = 5
 """How many networks there are where f is what they disagree about."""
+DISAGREE = {"dqn": "ensemble", "td3": "critics"}
+"""The name of the setting that says so."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +65,31 @@ def try_dqn(explorer: adeu.Explorer, env: Any) -> None:
     jax.eval_shape(step, jax.random.key(0))
 
 
+def try_td3(explorer: adeu.Explorer, env: Any) -> None:
+    """Binds it to the spaces and traces a step, which compiles nothing."""
+    import jax
+    import jax.numpy as jnp
+
+    from adeu.agents import Td3
+    from adeu.agents.td3 import Acting, bound
+
+    td3, rule = bound(Td3(explorer), env.observation_space, env.action_space)
+    obs = jnp.zeros(env.observation_space.shape)
+
+    def step(key: Any) -> Any:
+        learner = rule.init(key, obs)
+        acting = Acting(learner.actor, learner.critics, learner.f)
+        decision, _ = rule.decide(key, acting, td3.explorer.begin(key), obs, 0, {})
+        no = jnp.zeros((), bool)
+        transition = Transition(obs, decision.action, jnp.zeros(()), obs, no, no)
+        td_error = rule.td_error(key, learner, transition)
+        learner = learner._replace(f=td3.explorer.observe(learner.f, transition, step=0, td_error=td_error))
+        batches = jax.tree.map(lambda value: jnp.stack([jnp.stack([value])] * td3.policy_delay), transition)
+        return rule.update(key, learner, batches, 0)
+
+    jax.eval_shape(step, jax.random.key(0))
+
+
 AGENTS = {
     "q-learning": Agent(
         TableSetting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", try_table
@@ -70,6 +99,12 @@ AGENTS = {
         {"f": '{"part": "Rnd", "adapt": 0.01}', "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
         "steps",
         try_dqn,
+    ),
+    "td3": Agent(
+        functools.partial(Td3Setting, steps=20_000, evaluate_every=1_000, warmup=1_000, learning_rate=1e-3),
+        {"f": '{"part": "Rnd", "adapt": 0.01}', "g": "Sigmoid", "D": "Gaussian"},
+        "steps",
+        try_td3,
     ),
 }
 
@@ -87,8 +122,8 @@ def training(
     parts = {role: read_part(role, text) for role, text in texts.items()}
     fit(name, made, parts, texts)
     setting = chosen.setting(env, **parts)
-    if name == "dqn" and "EnsembleStd" in to_json(parts["f"]):
-        setting = dataclasses.replace(setting, ensemble=DISAGREEING)
+    if name in DISAGREE and "EnsembleStd" in to_json(parts["f"]):
+        setting = dataclasses.replace(setting, **{DISAGREE[name]: DISAGREEING})
     if steps is not None:
         if chosen.length != "steps":
             check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)

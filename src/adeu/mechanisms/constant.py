@@ -1,4 +1,4 @@
-"""Uncertainty that does not look at the state: the same always, or decided by the clock."""
+"""Uncertainty that does not look at the state: the same always, decided by the clock, or written down before."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import jax.numpy as jnp
 
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Key, Mechanism, State
+from adeu.core.explorer import Explorer
+from adeu.normalizers import Identity
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +38,12 @@ class Constant(Mechanism):
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         return jnp.asarray(self.c, float), carry
+
+
+def check_chance(explorer: Explorer) -> None:
+    """Refuses a constant that `Identity` hands on as a probability and that is none."""
+    if isinstance(explorer.f, Constant) and isinstance(explorer.g, Identity) and explorer.f.c > 1:
+        check.refuse(explorer.f, "c", "a number <= 1, where it is the probability to explore", explorer.f.c)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,3 +89,24 @@ class Schedule(Mechanism):
         if self.kind == "linear":
             return self.start + (self.end - self.start) * progress, carry
         return self.start * (self.end / self.start) ** progress, carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Recorded(Mechanism):
+    """What was written down for this step: the control of an adaptive run by its own numbers, out of their places.
+
+        f = recorded[step]
+
+    The agent gives `recorded`, the number of the step.
+
+    Examples:
+        >>> import adeu, jax
+        >>> uncertainty, carry = adeu.Recorded().measure(jax.random.key(0), (), (), obs=0, recorded=0.25)
+        >>> float(uncertainty)
+        0.25
+    """
+
+    def measure(
+        self, key: Key, state: State, carry: Carry, obs: Any, *, recorded: Array, **given: Any
+    ) -> tuple[Array, Carry]:
+        return jnp.asarray(recorded, float), carry

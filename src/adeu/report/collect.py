@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adeu.experiments import NAMES, locate, plots
-from adeu.experiments.experiment import Experiment
+from adeu.experiments import NAMES, plots
+from adeu.experiments.experiment import WATCHED, Experiment
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
+from adeu.report.partial import known_experiment, read_partial
 from adeu.report.traces import read_lake, read_traces, short
 from adeu.runs.spec import plain
 
@@ -19,6 +20,9 @@ MEANINGS = {
     "max": "the highest point of the curve that is averaged over seeds",
     "first_solved": "the episode after which a greedy one first reached the goal; no figure where a seed never did",
     "solved": "the share of seeds of which a greedy episode ever reached the goal",
+    "spread": "g(f(s)), averaged over all steps of training: 0 trusts the policy",
+    "iqm": "the mean return of the seeds' middle half",
+    "solved_rate": "the share of seeds that found the treasure in every greedy episode of 100,000 steps",
     "violations": "steps onto unsafe cells, in an episode of training",
 }
 HARMLESS = ("traced",)
@@ -34,7 +38,7 @@ def collect(root: pathlib.Path) -> list[dict[str, Any]]:
         raise ValueError(f"{root} is no folder of runs")
     found = [read_experiment(folder, folder.relative_to(root).as_posix()) for folder in experiment_folders(root)]
     if not found:
-        raise ValueError(f"{root} holds no {SUMMARY}; `adeu run` writes one when all its runs are complete")
+        raise ValueError(f"{root} holds no {SUMMARY} and no complete run; `adeu run` makes them")
     order = {name: place for place, name in enumerate(NAMES)}
     return sorted(
         found, key=lambda each: (order.get(each["name"].partition("/")[0], len(order)), numbered(each["name"]))
@@ -47,7 +51,8 @@ def numbered(name: str) -> list[tuple[int, str]]:
 
 
 def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
-    rows = read_summary(folder / SUMMARY)
+    partial = None if inside(folder, SUMMARY) else read_partial(folder)
+    rows = partial.rows if partial else read_summary(folder / SUMMARY)
     cases = list(dict.fromkeys(row["case"] for row in rows))
     runs = {case: seed_folders(folder, case) for case in cases}
     specs = {case: read_spec(runs[case]) for case in cases}
@@ -56,12 +61,13 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     settings = {case: spec.get("setting") for case, spec in specs.items()}
     flat = {case: dict(flatten(setting)) for case, setting in settings.items()}
     changed = foreign(known, flat) if known else []
-    curves, styles = read_curves(folder), plots.style(cases)
+    curves, styles = points(partial.curves) if partial else read_curves(folder), plots.style(cases)
     return {
         "name": name if name != "." else folder.resolve().name,
         "title": known.title if known else "",
         "lesson": known.lesson if known and not changed else "",
         "changed": changed,
+        "partial": partial.runs if partial else None,
         "seeds": max((row["seeds"] or 0 for row in rows), default=0),
         "metrics": metrics(known, rows),
         "rows": [row | {"text": texts(known, row)} for row in rows],
@@ -82,15 +88,6 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     }
 
 
-def known_experiment(name: str) -> Experiment | None:
-    """The experiment that a folder says it holds, if there is one of that name."""
-    try:
-        found = locate(name)
-    except ValueError:
-        return None
-    return found[0] if found[0].name == name else None
-
-
 def seed_folders(folder: pathlib.Path, case: str) -> dict[int, pathlib.Path]:
     """The runs of a case; none for a case whose name leads elsewhere."""
     below = inside(folder, case)
@@ -109,18 +106,23 @@ def read_spec(runs: Mapping[int, pathlib.Path]) -> dict[str, Any]:
 
 
 def read_curves(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
-    """The points of each case: where it was measured, the mean and its band."""
     path = inside(folder, "curves.csv")
     if path is None:
         return {}
     (names,), columns = read_columns(path, text=1)
     if not {"step", "episode", "return", "low", "high"} <= columns.keys():
         raise ValueError(f"{path} is corrupt (it takes the columns case,step,episode,return,low,high)")
-    x = "step" if None in columns["episode"] else "episode"
+    return points({"case": names} | columns)
+
+
+def points(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]]:
+    """The points of each case: where it was measured, the mean and its band, and what is known of exploration."""
+    x = "step" if None in columns.get("episode", ()) else "episode"
     curves: dict[str, dict[str, Any]] = {}
-    for row, case in enumerate(names):
-        curve = curves.setdefault(case, {"unit": x, "x": [], "return": [], "low": [], "high": []})
-        for name in ("return", "low", "high"):
+    for row, case in enumerate(columns.get("case", ())):
+        shown = [name for name in ("return", "low", "high", *WATCHED) if name in columns]
+        curve = curves.setdefault(case, {"unit": x, "x": []} | {name: [] for name in shown})
+        for name in shown:
             curve[name].append(short(columns[name][row], DIGITS))
         curve["x"].append(short(columns[x][row], DIGITS))
     return curves

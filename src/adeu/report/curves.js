@@ -1,6 +1,8 @@
-// Learning curves: the mean over seeds with its band, a read-out under the pointer, a log and a linear scale.
+// Curves over training: the mean over seeds, the return's with its band; a read-out under the pointer, two scales.
 
 const CURVE_HEIGHT = 320;
+const SHOWN = { return: "Return", spread: "Spread g(f(s))", uncertainty: "Uncertainty f(s)",
+  explored: "Share of steps that explored", switches: "Switches in an episode" };
 
 function curvesPanel(experiment, shown) {
   const curves = experiment.cases.map((entry) => entry.curve);
@@ -8,20 +10,23 @@ function curvesPanel(experiment, shown) {
   const box = el("div", { class: "chart", tabindex: 0, role: "group",
     "aria-label": "Learning curves. The arrow keys move the read-out." });
   const tip = el("div", { class: "tip", role: "status", hidden: "" });
-  let log = true, at = null, frame = null;
+  const log = { return: true, uncertainty: true };
+  let what = "return", at = null, frame = null;
 
-  const visible = () => curves.map((curve, index) => ({ curve, index })).filter(
-    ({ curve, index }) => curve && shown.has(index));
+  // What a curve shows now; only the return has a band.
+  const lines = (curve) => ({ x: curve.x, mean: curve[what], low: what === "return" ? curve.low : curve[what],
+    high: what === "return" ? curve.high : curve[what] });
+  const visible = () => curves.flatMap((curve, index) => (curve?.[what] && shown.has(index) ? [{ curve: lines(curve), index }] : []));
 
   function draw() {
     const width = box.clientWidth;
     if (!width) return;
-    frame = curveFrame(visible().map(({ curve }) => curve), width, log, unit);
-    const lines = visible().map(({ curve, index }) => curveLine(frame, curve, experiment.cases[index], index));
+    frame = curveFrame(visible().map(({ curve }) => curve), width, Boolean(log[what]), unit);
+    const drawn = visible().map(({ curve, index }) => curveLine(frame, curve, experiment.cases[index], index));
     const cursor = svg("line", { class: "cursor", y1: frame.top, y2: frame.bottom, visibility: "hidden" });
     frame.cursor = cursor;
     box.replaceChildren(svg("svg", { width, height: CURVE_HEIGHT, "aria-hidden": "true" },
-      frame.axes, lines.map((line) => line.band), lines.map((line) => line.line), cursor), tip);
+      frame.axes, drawn.map((line) => line.band), drawn.map((line) => line.line), cursor), tip);
     read(at);
   }
 
@@ -35,9 +40,9 @@ function curvesPanel(experiment, shown) {
     const px = frame.x(at);
     frame.cursor.setAttribute("x1", px);
     frame.cursor.setAttribute("x2", px);
-    here.sort((one, other) => (other.curve.return[other.i] ?? -Infinity) - (one.curve.return[one.i] ?? -Infinity));
+    here.sort((one, other) => (other.curve.mean[other.i] ?? -Infinity) - (one.curve.mean[one.i] ?? -Infinity));
     tip.replaceChildren(el("strong", {}, `${unit} ${figure(at)}`), el("table", {}, here.map(({ curve, index, i }) =>
-      el("tr", {}, el("td", {}, dot(experiment.cases[index]), experiment.cases[index].name), el("td", {}, figure(curve.return[i])),
+      el("tr", {}, el("td", {}, dot(experiment.cases[index]), experiment.cases[index].name), el("td", {}, figure(curve.mean[i])),
         el("td", { class: "interval" }, curve.low[i] === curve.high[i] ? "" :
           `${figure(curve.low[i])} to ${figure(curve.high[i])}`)))));
     const left = px < frame.width / 2 ? px + 14 : px - tip.offsetWidth - 14;
@@ -58,15 +63,23 @@ function curvesPanel(experiment, shown) {
     read(first.curve.x[Math.min(Math.max(i, 0), first.curve.x.length - 1)]);
   });
 
-  const scale = (name, isLog) => el("button", { type: "button", "aria-pressed": isLog === log, onclick: (event) => {
-    log = isLog;
-    for (const each of event.target.parentNode.children) each.setAttribute("aria-pressed", each === event.target);
+  const scale = (name, isLog) => el("button", { type: "button", onclick: () => {
+    log[what] = isLog;
+    press();
     draw();
   } }, name);
+  const scales = el("span", { class: "switch", role: "group", "aria-label": "Scale" }, scale("log", true), scale("linear", false));
+  const press = () => [true, false].forEach((isLog, i) =>
+    scales.children[i].setAttribute("aria-pressed", isLog === Boolean(log[what])));
+  const known = Object.keys(SHOWN).filter((name) => curves.some((curve) => curve?.[name]?.some((value) => value !== null)));
+  const choice = el("select", { "aria-label": "What the curves show", onchange: (event) => {
+    what = event.target.value;
+    press();
+    draw();
+  } }, known.map((name) => el("option", { value: name }, SHOWN[name])));
+  press();
   onWidth(box, draw);
-  const panel = el("figure", {}, el("figcaption", {}, el("span", {}, `Return over ${unit}s`),
-    el("span", { class: "switch", role: "group", "aria-label": "Scale" }, scale("log", true), scale("linear", false))),
-    box);
+  const panel = el("figure", {}, el("figcaption", {}, el("span", {}, choice, ` over ${unit}s`), scales), box);
   return { panel, draw };
 }
 
@@ -91,7 +104,7 @@ function extent(lists) {
 function curveFrame(curves, width, log, unit) {
   const [left, right, top, bottom] = [64, width - 10, 12, CURVE_HEIGHT - 40];
   const [x0, x1] = extent(curves.map((curve) => curve.x));
-  let [y0, y1] = extent(curves.flatMap((curve) => [curve.return, curve.low, curve.high]));
+  let [y0, y1] = extent(curves.flatMap((curve) => [curve.mean, curve.low, curve.high]));
   y0 = Math.min(0, y0);
   y1 = Math.max(0, y1) || (y0 < 0 ? 0 : 1);
   const threshold = 10 ** Math.round(Math.log10(Math.max(y1, -y0)) - 3);
@@ -116,7 +129,7 @@ function curveLine(frame, curve, entry, index) {
   return {
     band: svg("polygon", { class: "band", points: [...points(curve.low), ...points(curve.high).reverse()].join(" "),
       style }),
-    line: svg("polyline", { class: "curve", points: points(curve.return).join(" "), style,
+    line: svg("polyline", { class: "curve", points: points(curve.mean).join(" "), style,
       "stroke-dasharray": index >= MOST ? "2 3" : entry.dashed ? "6 5" : null }),
   };
 }

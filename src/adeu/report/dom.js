@@ -35,6 +35,12 @@ function niceTicks(low, high, count) {
   return ticks;
 }
 
+// The next of 1, 2 or 5 times a power of ten.
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value || 1));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= value * (1 - 1e-9));
+}
+
 function logTicks(low, high, threshold) {
   const ticks = [0];
   for (let size = threshold; size <= Math.max(-low, high); size *= 10) ticks.push(size, -size);

@@ -8,13 +8,15 @@ function makeTrace(entry, raw, lake) {
   const columns = Object.fromEntries(Object.entries(raw.columns).map(([name, column]) => [name, decode(column)]));
   const get = (name) => columns[name];
   const known = lake && columns.state && columns.state.every((state) => lake.cells[state] !== undefined);
+  // An action of several numbers has a column for each; it differs from the policy's wherever there is a spread.
+  const dimensions = Object.keys(columns).filter((name) => /^action_\d+$/.test(name)).map((name) => name.slice(7));
   const values = [...new Set([...(columns.best ?? []), ...(columns.action ?? [])])].sort((a, b) => a - b);
   return {
     entry, get, seed: raw.seed, episode: raw.episode, traced: raw.traced, length: columns.spread.length,
-    lake: known ? lake : null,
-    top: (name) => Math.max(name === "spread" ? 1 : 1e-12, ...columns[name].map((value) => value ?? 0)),
+    lake: known ? lake : null, dimensions,
+    top: (name) => roundUp(columns[name].reduce((most, value) => Math.max(most, value ?? 0), 0)),
     leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
-    explores(step) { return this.leaves(step) || Boolean(columns.explored?.[step]); },
+    explores(step) { return !dimensions.length && (this.leaves(step) || Boolean(columns.explored?.[step])); },
     actions: known ? [0, 1, 2, 3] : values.length <= MOST_LANES ? values : [],
     // How much the spread changes within the episode: what the page is about.
     contrast: deviation(columns.spread.map((value) => value ?? 0)),
@@ -30,6 +32,10 @@ function story(trace) {
   const spread = trace.get("spread");
   const amount = (value) => (value && value < 0.001 ? "below 0.001" : figure(Number(value.toPrecision(2))));
   const count = (value) => (value ? whole(value) : "none");
+  if (trace.dimensions.length) {
+    const [least, most] = [Math.min(...spread), Math.max(...spread)];
+    return `${whole(n)} steps. The spread lies between ${amount(least)} and ${amount(most)}; its mean is ${amount(mean(spread))}.`;
+  }
   if (n < 2 * LAST) return `${whole(n)} steps. It explored in ${count(steps.length)}; the mean spread is ${amount(mean(spread))}.`;
   return `${whole(n)} steps. It explored in ${count(late.length)} of the last ${LAST}, where the mean spread is ` +
     `${amount(mean(spread.slice(-LAST)))}, and in ${count(steps.length - late.length)} of the ${whole(n - LAST)} before, ` +
@@ -91,6 +97,8 @@ function exploreView(experiment) {
     ([value, text]) => el("option", { value }, text)));
   const paint = el("select", { "aria-label": "Colour of the path" }, [["spread", "spread g(f(s))"],
     ["uncertainty", "uncertainty f(s)"]].map(([value, text]) => el("option", { value }, text)));
+  const dimension = el("select", { "aria-label": "Which number of the action" });
+  const dimensionLabel = el("p", { class: "legend" }, el("label", {}, "number of the action: ", dimension));
   const readout = el("dl", { class: "readout" }), told = el("p", { class: "story" });
   const maps = el("div", { class: "maps" }, nearBox, el("div", { class: "aside" },
     el("figure", {}, wholeLake, el("figcaption", {}, "The whole lake; the frame is the close-up.")), readout));
@@ -104,7 +112,7 @@ function exploreView(experiment) {
   function draw() {
     if (!trace) return;
     moveCursor(now);
-    drawClose(closeBox, trace, now);
+    drawClose(closeBox, trace, now, dimension.value);
     if (trace.lake) drawMaps();
     describe();
   }
@@ -128,8 +136,11 @@ function exploreView(experiment) {
     if (value("best") !== undefined) lines.push(["policy π(s)", action("best")]);
     if (value("action") !== undefined) lines.push(["action a", action("action")]);
     const drawn = trace.leaves(now) ? "yes" : "yes, but draws π(s)";
-    lines.push(["explores", trace.explores(now) ? drawn : "no"], ["uncertainty f(s)", figure(value("uncertainty"))],
-      ["spread g(f(s))", figure(value("spread"))]);
+    if (trace.dimensions.length) {
+      const all = (name) => trace.dimensions.map((i) => figure(Number((value(`${name}_${i}`) ?? 0).toFixed(3)))).join(", ");
+      lines.push(["policy π(s)", all("best")], ["action a", all("action")]);
+    } else lines.push(["explores", trace.explores(now) ? drawn : "no"]);
+    lines.push(["uncertainty f(s)", figure(value("uncertainty"))], ["spread g(f(s))", figure(value("spread"))]);
     if (value("reward") !== undefined) lines.push(["reward", figure(value("reward"))]);
     if (value("cost") !== undefined) lines.push(["cost", figure(value("cost"))]);
     readout.replaceChildren(...lines.map(([name, text]) => el("div", { class: name === "explores" && text !== "no" ? "yes" : null },
@@ -165,6 +176,7 @@ function exploreView(experiment) {
   after.addEventListener("click", halt(() => jump(1)));
   speed.addEventListener("change", () => timer !== null && (stop(), start()));
   paint.addEventListener("change", draw);
+  dimension.addEventListener("change", draw);
 
   const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
   const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
@@ -174,7 +186,7 @@ function exploreView(experiment) {
     key("k-unsafe", "unsafe cell"), key("k-goal", "goal"), el("span", {}, el("label", {}, "colour: ", paint)),
     el("span", { class: "scale" }, "low", el("span", { class: "ramp" }), "high"));
   const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,
-    el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), closeBox, legend, maps,
+    el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), dimensionLabel, closeBox, legend, maps,
     mapLegend);
   node.addEventListener("keydown", (event) => {
     if (event.target.matches("select") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -199,6 +211,9 @@ function exploreView(experiment) {
       told.textContent = `Episode ${whole(trace.episode)} of ${trace.entry.name}, seed ${trace.seed}: ${story(trace)}`;
       for (const each of [nearBox, mapLegend, maps.querySelector("figure")]) each.hidden = !trace.lake;
       maps.classList.toggle("bare", !trace.lake);
+      dimension.replaceChildren(...trace.dimensions.map((i) => el("option", { value: i }, i)));
+      dimensionLabel.hidden = trace.dimensions.length < 2;
+      for (const each of [before, after, legend.lastChild]) each.hidden = trace.dimensions.length > 0;
       layout();
     },
   };

@@ -9,17 +9,26 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
+from adeu.runs.folder import DONE
+
 SUMMARY = "summary.json"
 MAX_BYTES = 200_000_000
 
 
 def experiment_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """The folders at or below the root that have a summary; links are not followed."""
+    """The folders at or below the root that have a summary or complete runs; links are not followed."""
     for folder, below, files in os.walk(root, followlinks=False):
         below.sort()
         path = pathlib.Path(folder)
-        if SUMMARY in files and not (path / SUMMARY).is_symlink():
+        if (SUMMARY in files and not (path / SUMMARY).is_symlink()) or any(complete_runs(path)):
             yield path
+
+
+def complete_runs(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The folders of an experiment's complete runs; links are not followed."""
+    for done in sorted(folder.glob(f"*/seed-*/{DONE}")):
+        if inside(folder, *done.relative_to(folder).parts):
+            yield done.parent
 
 
 def inside(root: pathlib.Path, *names: str) -> pathlib.Path | None:

@@ -15,6 +15,8 @@ function experimentSection(experiment, place) {
   return el("section", { class: "experiment", id: `experiment-${place}` },
     el("p", { class: "name" }, experiment.name), el("h2", {}, title),
     experiment.lesson ? el("p", { class: "lesson" }, experiment.lesson) : null,
+    experiment.partial ? el("p", { class: "changed" }, el("strong", {}, "Not complete: "),
+      `these are the figures of what is, ${whole(experiment.partial)} ${experiment.partial > 1 ? "runs" : "run"}.`) : null,
     experiment.changed.length ? el("p", { class: "changed" }, el("strong", {}, "Not the experiment's own settings: "),
       `${experiment.changed.join("; ")}.`) : null,
     figureTable(experiment, shown, toggle), meanings(experiment.metrics),

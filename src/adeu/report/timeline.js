@@ -2,6 +2,7 @@
 
 const SPREAD_HEIGHT = 130;
 const LANE = 24;
+const WIDE = 110;
 let gradients = 0;
 
 function drawSpread(box, trace, seek) {
@@ -50,19 +51,22 @@ function drawSpread(box, trace, seek) {
 }
 
 // The steps around now: rings are what the policy says, dots what the agent did, bars the spread.
-function drawClose(box, trace, now) {
-  const width = box.clientWidth, names = trace.actions;
-  const [best, action] = names.length ? [trace.get("best"), trace.get("action")] : [];
+function drawClose(box, trace, now, dimension) {
+  const width = box.clientWidth, wide = trace.dimensions.length > 0;
+  const [best, action] = wide ? [trace.get(`best_${dimension}`), trace.get(`action_${dimension}`)] :
+    trace.actions.length ? [trace.get("best"), trace.get("action")] : [];
+  const [least, most] = wide ? extent([best, action]) : [];
+  const names = wide ? [least, most] : trace.actions;
   const steps = Math.min(width < 500 ? 25 : 41, trace.length), spread = trace.get("spread"), top = trace.top("spread");
   const first = Math.max(0, Math.min(now - Math.floor(steps / 2), trace.length - steps));
   const [left, right] = [52, width - 8];
-  const column = (right - left) / steps, lanes = action ? names.length * LANE : 0, base = lanes + 62;
+  const column = (right - left) / steps, lanes = wide ? WIDE : action ? names.length * LANE : 0, base = lanes + 62;
   const x = (step) => left + (step - first + 0.5) * column;
-  const y = (value) => (names.indexOf(value) + 0.5) * LANE + 4;
+  const y = (value) => (wide ? 12 + (most - value) / (most - least || 1) * (WIDE - 16) : (names.indexOf(value) + 0.5) * LANE + 4);
   const shapes = [svg("rect", { class: "present", x: x(now) - column / 2, width: column, y: 0, height: base + 2, rx: 3 })];
   for (const name of action ? names : []) {
     shapes.push(svg("line", { class: "lane", x1: left, x2: right, y1: y(name), y2: y(name) }),
-      svg("text", { x: left - 8, y: y(name) + 4, "text-anchor": "end" }, trace.lake ? ACTIONS[name] ?? name : name));
+      svg("text", { x: left - 8, y: y(name) + 4, "text-anchor": "end" }, trace.lake ? ACTIONS[name] ?? name : figure(name)));
   }
   const size = Math.min(column * 0.42, 7);
   for (let step = first; step < Math.min(first + steps, trace.length); step++) {

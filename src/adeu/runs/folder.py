@@ -24,6 +24,8 @@ from adeu.runs.trainer import Arrays, Row
 CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"
 DONE = "done.json"
+KEPT = "kept.npz"
+"""What a run leaves for others to begin from, if anything."""
 SPEC = "spec.json"
 ASIDE = ".aside-"
 """How the names of files begin that are not yet whole."""
@@ -133,10 +135,23 @@ class Metrics:
             self.text += ",".join(map(_number, row.values())) + "\n"
 
 
-def save_checkpoint(store: Store, arrays: Arrays, metrics: str) -> None:
+def to_npz(arrays: Arrays) -> bytes:
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays, **{METRICS: np.frombuffer(metrics.encode(), np.uint8)})  # type: ignore[arg-type]
-    store.write(CHECKPOINT, buffer.getvalue())
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def from_npz(content: bytes) -> Arrays:
+    """What `to_npz` made; anything else is refused, and nothing is unpickled or unpacked."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
+            raise ValueError("it is compressed, which a run's file never is")
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def save_checkpoint(store: Store, arrays: Arrays, metrics: str) -> None:
+    store.write(CHECKPOINT, to_npz(arrays | {METRICS: np.frombuffer(metrics.encode(), np.uint8)}))
 
 
 def load_checkpoint(store: Store) -> tuple[Arrays, str] | None:
@@ -144,26 +159,26 @@ def load_checkpoint(store: Store) -> tuple[Arrays, str] | None:
     if content is None:
         return None
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
-            if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
-                raise ValueError("it is compressed, which a checkpoint never is")
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = from_npz(content)
         return arrays, arrays.pop(METRICS).tobytes().decode()
     except Exception as error:  # each of zip, numpy and text has several
         raise ValueError(f"{CHECKPOINT} is corrupt ({error}); delete it to begin this run again") from None
 
 
-def done(metrics: str, steps: int) -> bytes:
+def done(metrics: str, steps: int, kept: bytes = b"") -> bytes:
     digest = hashlib.sha256(metrics.encode()).hexdigest()
-    return to_json({"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": digest})
+    head = {"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": digest}
+    return to_json(head | ({"kept": hashlib.sha256(kept).hexdigest()} if kept else {}))
 
 
 def check_metrics(folder: pathlib.Path, done: Any) -> None:
-    """Refuses metrics that are not those that were written at the end."""
-    try:
-        digest = hashlib.sha256((folder / METRICS).read_bytes()).hexdigest()
-    except FileNotFoundError:
-        digest = ""
-    if not isinstance(done, dict) or done.get("sha256") != digest:
-        raise ValueError(f"{folder / METRICS} is not what the run wrote; delete {folder} to run that seed again")
+    """Refuses metrics, and what a run kept for others, that are not what was written at the end."""
+    for name, entry in ((METRICS, "sha256"), (KEPT, "kept")):
+        if entry == "kept" and isinstance(done, dict) and entry not in done:
+            continue
+        try:
+            digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        except FileNotFoundError:
+            digest = ""
+        if not isinstance(done, dict) or done.get(entry) != digest:
+            raise ValueError(f"{folder / name} is not what the run wrote; delete {folder} to run that seed again")

@@ -46,6 +46,10 @@ class HostTrainer:
         solved: list[Row] = [row | {"solved": int(row["return"] >= self.goal)} for row in rows]
         return Piece(solved, {f"episode-{self._loop.episode}": trace} if trace else {})
 
+    def kept(self) -> Arrays:
+        """The spread of every step, where the loop records them."""
+        return {"spread": self._loop.spreads} if self._loop.recorded else {}
+
     def arrays(self) -> Arrays:
         return self._loop.arrays()
 

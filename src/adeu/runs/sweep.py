@@ -17,6 +17,7 @@ from adeu.runs.engines import local
 from adeu.runs.engines.event import Event
 from adeu.runs.folder import DONE, SPEC, Folder, check_metrics, read_json, write_json
 from adeu.runs.lock import locked
+from adeu.runs.sources import source_of, waves
 from adeu.runs.spec import Spec, differences
 from adeu.runs.work import checkpoint_seconds
 
@@ -47,7 +48,7 @@ def sweep(
     checkpoint_seconds()
     for spec in {(spec.experiment, spec.case): spec for spec in specs}.values():
         spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
-    failed, out = {}, pathlib.Path(out)
+    failed, out = dict[Spec, str](), pathlib.Path(out)
     with contextlib.ExitStack() as stack:
         folders = sorted({out / spec.experiment for spec in specs})
         locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
@@ -56,14 +57,28 @@ def sweep(
             Folder(out / spec.name).tidy(done=spec not in left)
             if spec not in left:
                 watch(Event(spec, finished=True))
+        ordered = waves(left, [spec for spec in specs if spec not in left], out)
         for spec in left:
             write_json(out / spec.name / SPEC, spec.plain() | _provenance())
-        events = stack.enter_context(contextlib.closing(run(left, out, jobs, locks)))
-        for event in events:
-            if event.failed:
-                failed[event.spec] = event.failed
-            watch(event)
+        for wave in ordered:
+            play = _play(wave, failed, lambda wave: run(wave, out, jobs, locks))
+            for event in stack.enter_context(contextlib.closing(play)):
+                if event.failed:
+                    failed[event.spec] = event.failed
+                watch(event)
     return failed
+
+
+def _play(
+    wave: Sequence[Spec], failed: dict[Spec, str], run: Callable[[Sequence[Spec]], Generator[Event]]
+) -> Generator[Event]:
+    """What happens to the runs of a wave; one whose source failed is not begun."""
+    lost = {spec.name for spec in failed}
+    orphans = [spec for spec in wave if source_of(spec) in lost]
+    for spec in orphans:
+        yield Event(spec, failed=f"{source_of(spec)}, which it begins from, failed")
+    with contextlib.closing(run([spec for spec in wave if spec not in orphans])) as events:
+        yield from events
 
 
 def _engine(name: str, address: str | None) -> Engine:

@@ -17,14 +17,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adeu.core import check
-from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Metrics, Store, done, load_checkpoint, save_checkpoint, to_csv
-from adeu.runs.trainer import Row, Trainer
+from adeu.runs.folder import (
+    CHECKPOINT,
+    DONE,
+    KEPT,
+    METRICS,
+    Metrics,
+    Store,
+    done,
+    load_checkpoint,
+    save_checkpoint,
+    to_csv,
+    to_npz,
+)
+from adeu.runs.trainer import Arrays, Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
 LARGEST_SHARE = 0.01
-"""Of the time, for checkpoints: one that takes long to write is written less often."""
+"""Of the time, for checkpoints: one that takes long to write is written less often; 0 seconds: after each piece."""
 
 
 def checkpoint_seconds() -> float:
@@ -72,7 +84,7 @@ def work(
         for name, columns in piece.traces.items():
             store.write(f"traces/{name}.csv", to_csv(columns).encode())
         now = time.monotonic()
-        if now - kept >= max(checkpoint_seconds, cost / LARGEST_SHARE):
+        if now - kept >= (checkpoint_seconds and max(checkpoint_seconds, cost / LARGEST_SHARE)):
             save_checkpoint(store, trainer.arrays(), metrics.text)
             store.write(METRICS, metrics.text.encode())
             kept = time.monotonic()
@@ -81,7 +93,11 @@ def work(
             tell(Progress(trainer.done, trainer.total, trainer.steps, row))
             told = now
     store.write(METRICS, metrics.text.encode())
-    store.write(DONE, done(metrics.text, trainer.steps))
+    left: Arrays = getattr(trainer, "kept", dict)()
+    content = to_npz(left) if left else b""
+    if content:
+        store.write(KEPT, content)
+    store.write(DONE, done(metrics.text, trainer.steps, content))
     store.remove(CHECKPOINT)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
 

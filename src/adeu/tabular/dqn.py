@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from adeu.core import check
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.constant import check_chance
 from adeu.tabular.job import Job
 from adeu.tabular.learn import make_job
 from adeu.tabular.model import Model
@@ -87,6 +88,7 @@ def make_dqn_job(
 
     Paper: the results in the DeepSea domain.
     """
+    check_chance(explorer)
     me = "Replay"
     alpha = check.as_number(me, "alpha", replay.alpha, above=0, at_most=1)
     batch = check.as_whole(me, "batch", replay.batch)

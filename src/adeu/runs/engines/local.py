@@ -23,6 +23,7 @@ from typing import Any
 
 from adeu.runs.engines import threads as limits
 from adeu.runs.engines.event import ATTEMPTS, Event
+from adeu.runs.sources import trainer_of
 from adeu.runs.spec import Spec
 from adeu.runs.work import Progress, checkpoint_seconds
 
@@ -92,7 +93,7 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
 def _converse(worker: _Worker, spec: Spec, out: pathlib.Path, events: queue.Queue[Any]) -> str:
     """Hands the run over and passes on what the worker tells; returns how the worker died, if it did."""
     try:
-        worker.send((str(out / spec.name), spec.setting.trainer(spec.seed), checkpoint_seconds()))
+        worker.send((str(out / spec.name), trainer_of(spec, out), checkpoint_seconds()))
         while message := worker.receive():
             if "finished" in message:
                 events.put(Event(spec, finished=True))

@@ -26,6 +26,7 @@ from adeu.runs.engines.event import ATTEMPTS, Event
 from adeu.runs.engines.local import cores
 from adeu.runs.engines.task import Letter, Mailbox, task
 from adeu.runs.folder import CHECKPOINT, Folder
+from adeu.runs.sources import trainer_of
 from adeu.runs.spec import Spec
 from adeu.runs.work import checkpoint_seconds
 
@@ -49,7 +50,7 @@ def run(
         keep_open: nothing here: no other process writes to the folders.
         address: of the cluster, as `ray.init` takes it; None: one is started here.
     """
-    waiting = deque(_Run(spec, Folder(out / spec.name)) for spec in specs)
+    waiting = deque(_Run(spec, out, Folder(out / spec.name)) for spec in specs)
     if not waiting:
         return
     with _cluster(address, jobs):
@@ -69,6 +70,7 @@ def run(
 @dataclasses.dataclass
 class _Run:
     spec: Spec
+    out: pathlib.Path
     folder: Folder
     deaths: int = 0
     """Of its workers, since its last checkpoint."""
@@ -87,7 +89,7 @@ class _Tasks:
 
     def start(self, one: _Run) -> None:
         ticket = next(self._tickets)
-        trainer = pickle.dumps(one.spec.setting.trainer(one.spec.seed))
+        trainer = pickle.dumps(trainer_of(one.spec, one.out))
         checkpoint = one.folder.read(CHECKPOINT)
         files = {} if checkpoint is None else {CHECKPOINT: checkpoint}
         end = self._task.remote(self._mailbox, ticket, trainer, files, checkpoint_seconds())

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 
-NAMES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+NAMES = (
+    "NPROC",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 def limit(threads: int) -> dict[str, str]:
-    """The environment variables that say so to each library."""
+    """The environment variables that say so to each library; NPROC is JAX's."""
     flags = os.environ.get("XLA_FLAGS", "") + f" --xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
     return dict.fromkeys(NAMES, str(threads)) | {"XLA_FLAGS": flags.strip()}

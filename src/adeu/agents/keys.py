@@ -1,0 +1,71 @@
+"""JAX's own random numbers without its loop: on a CPU `jax.random` runs every draw's twenty rounds in a loop.
+
+Each pass of such a loop costs more than its arithmetic, and an agent's step draws about ten times. Written out, the
+rounds of a draw are one small kernel, with the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.random import define_prng_impl
+
+from adeu.core.contract import Array, Key
+
+ROTATIONS = (13, 15, 26, 6), (17, 29, 16, 24)
+PARITY = np.uint32(0x1BD11BDA)
+
+
+def threefry(key: Array, high: Array, low: Array) -> tuple[Array, Array]:
+    """Threefry-2x32 of a 64-bit counter, with 20 rounds (Salmon et al., 2011)."""
+    words = key[0], key[1], key[0] ^ key[1] ^ PARITY
+    x, y = high + words[0], low + words[1]
+    for group in range(5):
+        for rotation in ROTATIONS[group % 2]:
+            x = x + y
+            y = (y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))
+            y = x ^ y
+        x, y = x + words[(group + 1) % 3], y + words[(group + 2) % 3] + np.uint32(group + 1)
+    return x, y
+
+
+def _numbered(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    low = jnp.arange(int(np.prod(shape)), dtype=jnp.uint32).reshape(shape)
+    return threefry(key, jnp.zeros_like(low), low)
+
+
+def _seed(number: Any) -> Array:
+    return jnp.stack([jnp.zeros((), jnp.uint32), jnp.asarray(number).astype(jnp.uint32)])
+
+
+def _split(key: Array, shape: tuple[int, ...]) -> Array:
+    return jnp.stack(_numbered(key, shape), axis=-1)
+
+
+def _bits(key: Array, width: int, shape: tuple[int, ...]) -> Array:
+    x, y = _numbered(key, shape)
+    if width == 64:
+        return (x.astype(jnp.uint64) << np.uint64(32)) | y.astype(jnp.uint64)
+    return (x ^ y).astype(jnp.dtype(f"uint{width}"))
+
+
+def _fold_in(key: Array, number: Any) -> Array:
+    return jnp.stack(threefry(key, *_seed(number)))
+
+
+FLAT = define_prng_impl(
+    key_shape=(2,), seed=_seed, split=_split, random_bits=_bits, fold_in=_fold_in, name="adeu_threefry", tag="adeu"
+)
+
+
+def new(seed: Any) -> Key:
+    """The key of a seed; what is drawn from it is what `jax.random.key(seed)` gives."""
+    return jax.random.key(seed, impl=FLAT)
+
+
+def wrap(data: Array) -> Key:
+    """The key whose `jax.random.key_data` this is."""
+    return jax.random.wrap_key_data(data, impl=FLAT)

@@ -1,0 +1,118 @@
+"""What the experiments with Gymnasium's small control tasks share: DQN whose loop is compiled with the task.
+
+A run ends when it has solved its task; in the figure it goes on as it ended.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+
+import adeu
+from adeu.agents import Dqn
+from adeu.core import check
+from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.envs import JaxCartPole, JaxMountainCar
+from adeu.experiments import plots
+from adeu.experiments.experiment import Metric
+from adeu.runs.compiled import CompiledTrainer
+from adeu.runs.statistics import Curves
+
+TASKS = {
+    "CartPole-v1": (JaxCartPole(), 475.0),
+    "MountainCar-v0": (JaxMountainCar(), -110.0),
+    "MountainCar-v0, sparse": (JaxMountainCar(sparse=True), 0.95),
+}
+"""Each with the mean return at which it is solved: Gymnasium's own threshold; where only the hill pays, 95 of 100."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ControlSetting:
+    """DQN in a control task.
+
+    Args:
+        f: the uncertainty.
+        g: the normaliser.
+        D: the distribution.
+        task: one of `TASKS`.
+        steps: how many, a multiple of `evaluate_every`.
+        hidden: the sizes of the hidden layers.
+        learning_rate: of Adam.
+        gamma: the discount.
+        capacity: how many transitions the replay holds.
+        batch: how many an update takes.
+        update_every: environment steps per update.
+        target_every: environment steps per copy into the target network.
+        evaluate_every: environment steps per evaluation.
+        evaluate_episodes: greedy episodes in one.
+    """
+
+    f: Mechanism
+    g: Normalizer
+    D: Distribution
+    task: str
+    steps: int = 100_000
+    hidden: tuple[int, ...] = (64, 64)
+    learning_rate: float = 1e-3
+    gamma: float = 0.99
+    capacity: int = 50_000
+    batch: int = 64
+    update_every: int = 2
+    target_every: int = 500
+    evaluate_every: int = 2_500
+    evaluate_episodes: int = 100
+
+    def trainer(self, seed: int) -> CompiledTrainer:
+        if self.task not in TASKS:
+            check.refuse("a run", "task", " or ".join(TASKS), self.task)
+        env, goal = TASKS[self.task]
+        dqn = Dqn(
+            adeu.Explorer(self.f, self.g, self.D),
+            hidden=self.hidden,
+            learning_rate=self.learning_rate,
+            gamma=self.gamma,
+            capacity=self.capacity,
+            batch=self.batch,
+            update_every=self.update_every,
+            target_every=self.target_every,
+            evaluate_every=self.evaluate_every,
+            evaluate_episodes=self.evaluate_episodes,
+            double=True,
+        )
+        return CompiledTrainer(dqn, env, seed, self.steps, goal, enough=1)
+
+
+def _first_solved(curves: Curves) -> float | None:
+    """The median over seeds, None where that is a seed that never did."""
+    solved = curves["solved"] > 0
+    first = curves["step"][np.arange(len(solved)), solved.argmax(axis=1)]
+    middle = float(np.median(np.where(solved.any(axis=1), first, np.inf)))
+    return middle if np.isfinite(middle) else None
+
+
+METRICS = (
+    Metric("solved_rate", "solved", lambda curves: float((curves["solved"] > 0).any(axis=1).mean()), ".0%"),
+    Metric("first_solved", "first solved at step, median", _first_solved),
+    Metric(
+        "best", "best evaluation, mean of seeds", lambda curves: float(curves["return"].max(axis=1).mean()), ".1f"
+    ),
+    Metric("spread", "mean spread", lambda curves: float(curves["spread"].mean()), ".3f"),
+)
+
+
+def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The mean return of greedy episodes over steps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    styles = plots.style(curves)
+    for case, curve in curves.items():
+        plots.plot_mean(axes, curve["step"][0], curve["return"], *styles[case], case)
+    axes.set(xlabel="steps", ylabel="return, mean of greedy episodes")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return plots.save(figure, folder / "curves")

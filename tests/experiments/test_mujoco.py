@@ -1,0 +1,60 @@
+"""The main table's settings: the cases, what controls are made of, and what they refuse."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.experiments import locate
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
+from adeu.experiments.td3_setting import controlled
+
+CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
+APPENDIX = ["q-std-lam10", "q-std-rho0"]
+
+
+def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
+    for name, rate, capacity in (("mujoco", 5e-5, 100_000), ("mujoco-td3", 3e-4, 1_000_000)):
+        members = locate(name)
+        assert [member.name for member in members] == [f"{name}/{env}" for env in ENVIRONMENTS]
+        for member in members:
+            assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX}
+            assert set(member.paper) == set(ROWS)
+            assert {setting.learning_rate for setting in member.cases.values()} == {rate}
+            assert {setting.capacity for setting in member.cases.values()} == {capacity}
+            assert {setting.steps for setting in member.cases.values()} == {100_000}
+    (hopper,) = locate("mujoco/Hopper-v5/rnd")
+    assert hopper.cases["rnd"].f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
+    assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
+
+
+def test_the_ablation_of_g_has_both_g_and_both_remedies():
+    for member, env in zip(locate("g-ablation"), ENVIRONMENTS, strict=True):
+        assert member.name == f"g-ablation/{env}"
+        kinds = ("sigmoid", "saturating", "saturating-gated", "saturating-weighted")
+        assert set(member.cases) == {f"{source}-{kind}" for source in ("rnd", "q-std") for kind in kinds}
+        for source in ("rnd", "q-std"):
+            (table,) = locate(f"mujoco/{env}")
+            assert member.cases[f"{source}-sigmoid"] == table.cases[source]
+            saturating = dataclasses.replace(table.cases[source], g=adeu.Saturating(0.2))
+            assert member.cases[f"{source}-saturating"] == saturating
+            for remedy in ("gated", "weighted"):
+                expected = dataclasses.replace(saturating, **{remedy: True})
+                assert member.cases[f"{source}-saturating-{remedy}"] == expected
+
+
+def test_the_spreads_of_controls():
+    (hopper,) = locate("mujoco/Hopper-v5")
+    setting = dataclasses.replace(hopper.cases["rnd-shuffled"], steps=5_500, warmup=2_000, evaluate_every=500)
+    spreads = np.random.default_rng(0).random(5_500).astype(np.float32)
+    shuffled = controlled(setting, 0, spreads)
+    for first, last in ((2_000, 3_000), (3_000, 4_000), (5_000, 5_500)):
+        window = slice(first, last)
+        assert not np.array_equal(shuffled[window], spreads[window])
+        assert np.array_equal(np.sort(shuffled[window]), np.sort(spreads[window]))
+    assert not np.array_equal(shuffled, controlled(setting, 1, spreads))
+    mean = controlled(dataclasses.replace(setting, control="mean"), 0, spreads)
+    assert mean == pytest.approx(np.full(5_500, spreads[2_000:].mean()))
+    with pytest.raises(ValueError, match="a control: its source takes a run of 5,500 steps, got '100'"):
+        controlled(setting, 0, spreads[:100])

@@ -1,0 +1,56 @@
+"""A setting whose run keeps random numbers, and one that begins from what such a run kept."""
+
+import dataclasses
+
+import numpy as np
+
+from adeu.runs.trainer import Piece
+
+
+@dataclasses.dataclass(frozen=True)
+class Keeping:
+    numbers: int = 5
+    fails: bool = False
+
+    def trainer(self, seed):
+        return Counting(np.random.default_rng(seed).random(self.numbers), True, self.fails)
+
+
+@dataclasses.dataclass(frozen=True)
+class Following:
+    source: str = "first"
+
+    def trainer(self, seed, kept=None):
+        return Counting(np.zeros(1) if kept is None else kept["numbers"], False)
+
+
+@dataclasses.dataclass
+class Counting:
+    """Writes a number a row."""
+
+    numbers: np.ndarray
+    keeps: bool
+    fails: bool = False
+    done: int = 0
+    unit = "rows"
+
+    @property
+    def total(self):
+        return len(self.numbers)
+
+    most_steps = steps = total
+
+    def advance(self):
+        if self.fails:
+            raise ValueError("it was told to")
+        self.done += 1
+        return Piece([{"step": self.done, "return": self.numbers[self.done - 1]}])
+
+    def kept(self):
+        return {"numbers": self.numbers} if self.keeps else {}
+
+    def arrays(self):
+        return {"done": np.array(self.done)}
+
+    def restore(self, arrays):
+        self.done = int(arrays["done"])

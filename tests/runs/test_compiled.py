@@ -1,0 +1,84 @@
+"""A compiled agent as a run: rows, an early end, and going on from arrays, bit for bit."""
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.agents import Dqn
+from adeu.envs import JaxDeepSea, Sea
+from adeu.experiments import deep_sea, deep_sea_mlp, ended
+from adeu.runs.compiled import CompiledTrainer
+from adeu.runs.folder import SPEC, to_csv
+
+EZ = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Options(2.0, carried=True))
+AGENT = Dqn(EZ, hidden=(8, 8), capacity=500, batch=8, target_every=10, evaluate_every=100)
+
+
+def trainer(most=1000, enough=0, seed=3):
+    return CompiledTrainer(AGENT, JaxDeepSea(Sea(size=4)), seed, most, goal=0.5, enough=enough)
+
+
+def rows_of(running):
+    rows = []
+    while running.done < running.total:
+        rows += running.advance().rows
+    return rows
+
+
+def test_a_run_goes_on_from_its_arrays():
+    whole, first = trainer(), pickle.loads(pickle.dumps(trainer()))
+    rows = rows_of(whole)
+    assert [row["step"] for row in rows] == list(range(100, 1001, 100))
+    assert [row["episode"] for row in rows] == list(range(25, 251, 25))
+    before = first.advance().rows + first.advance().rows
+    second = trainer()
+    second.restore({name: array.copy() for name, array in first.arrays().items()})
+    assert (second.done, second.steps) == (200, 200)
+    assert before + rows_of(second) == rows
+    for name, array in whole.arrays().items():
+        np.testing.assert_array_equal(second.arrays()[name], array, err_msg=name)
+    hit = rows[-1]["first_hit"]
+    assert hit > 0
+    assert hit % 4 == 0, "a treasure ends an episode"
+    assert [row["first_hit"] for row in rows] == [hit if row["step"] >= hit else 0 for row in rows]
+    with pytest.raises(ValueError, match="its arrays do not have the shapes of its parts"):
+        second.restore({name: array[..., None] for name, array in first.arrays().items()})
+
+
+def test_a_run_ends_when_it_has_solved_its_task():
+    """The rows up to there are those of a run that goes on."""
+    ended, whole = trainer(most=4000, enough=3), trainer(most=4000)
+    rows, all_rows = rows_of(ended), rows_of(whole)
+    assert ended.done == ended.total == rows[-1]["step"] < 4000 == ended.most_steps
+    assert rows == all_rows[: len(rows)]
+    solved = [row["solved"] for row in rows]
+    assert solved[-3:] == [1, 1, 1]
+    assert all(solved[i : i + 3] != [1, 1, 1] for i in range(len(solved) - 3))
+
+
+def test_an_ended_run_is_read_to_its_end(tmp_path):
+    columns = {"step": [1000, 2000, 3000], "solved": [0, 1, 1], "first_hit": [0, 1500, 1500]}
+    (tmp_path / "metrics.csv").write_text(to_csv(columns))
+    (tmp_path / SPEC).write_text(json.dumps({"setting": {"steps": 6000}}))
+    read = ended.read_on(tmp_path)
+    assert read["step"].tolist() == [1000, 2000, 3000, 4000, 5000, 6000]
+    assert read["solved"].tolist() == [0, 1, 1, 1, 1, 1]
+    assert read["first_hit"].tolist() == [0] + [1500] * 5
+
+
+def test_the_cases_are_those_of_the_tables_and_the_artefact():
+    for size, member in zip(deep_sea_mlp.SIZES, deep_sea_mlp.EXPERIMENT.members, strict=True):
+        assert list(member.cases) == [*deep_sea.cases(size), "eps-greedy-usual-init"]
+        usual, wide = member.cases["eps-greedy-usual-init"], member.cases["eps-greedy"]
+        assert dataclasses.replace(usual, rows=1.0) == wide
+        assert usual.rows == (size**2) ** -0.5
+        assert member.metrics == deep_sea.METRICS
+
+
+def test_bad_lengths():
+    with pytest.raises(ValueError, match="a run: steps takes a multiple of evaluate_every=100, got 150"):
+        trainer(most=150)

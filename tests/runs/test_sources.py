@@ -1,0 +1,63 @@
+"""Runs that begin from what other runs kept: after them, wherever they run, and not without them."""
+
+import numpy as np
+import pytest
+
+from adeu.runs.load import read_metrics
+from adeu.runs.spec import Spec
+from adeu.runs.sweep import is_complete, sweep
+from tests.runs.keeping import Following, Keeping
+
+
+def specs(first=Keeping()):  # noqa: B008
+    cases = {"second": Following(), "first": first}
+    return [Spec("chain", case, seed, setting) for seed in (3, 4) for case, setting in cases.items()]
+
+
+def column(out, case, seed):
+    return read_metrics(out / f"chain/{case}/seed-{seed}/metrics.csv")["return"]
+
+
+def check_both(out):
+    for seed in (3, 4):
+        expected = np.random.default_rng(seed).random(5)
+        assert np.array_equal(column(out, "first", seed), expected)
+        assert np.array_equal(column(out, "second", seed), expected)
+
+
+def test_a_run_gets_what_its_source_kept(tmp_path):
+    assert sweep(specs(), tmp_path, jobs=2) == {}
+    check_both(tmp_path)
+
+
+def test_a_source_that_an_earlier_sweep_completed_will_do(tmp_path):
+    first = [spec for spec in specs() if spec.case == "first"]
+    second = [spec for spec in specs() if spec.case == "second"]
+    with pytest.raises(
+        ValueError, match=r"chain/second/seed-3 begins from .*seed-3 kept.*: adeu run chain/first first"
+    ):
+        sweep(second, tmp_path, jobs=1)
+    assert sweep(first, tmp_path, jobs=1) == {}
+    assert sweep(second, tmp_path, jobs=1) == {}
+    check_both(tmp_path)
+
+
+def test_a_run_whose_source_failed_is_not_begun(tmp_path):
+    failed = sweep(specs(Keeping(fails=True)), tmp_path, jobs=1)
+    assert {spec.name: why for spec, why in failed.items() if spec.case == "second"} == {
+        f"chain/second/seed-{seed}": f"chain/first/seed-{seed}, which it begins from, failed" for seed in (3, 4)
+    }
+    assert len(failed) == 4
+
+
+def test_what_was_kept_is_checked(tmp_path):
+    sweep(specs(), tmp_path, jobs=1)
+    (source,) = (spec for spec in specs() if spec.name == "chain/first/seed-3")
+    kept = tmp_path / source.name / "kept.npz"
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-200] + bytes(200))
+    with pytest.raises(ValueError, match=r"kept.npz is not what the run wrote"):
+        is_complete(source, tmp_path)
+    kept.unlink()
+    with pytest.raises(ValueError, match=r"kept.npz is not what the run wrote"):
+        is_complete(source, tmp_path)
