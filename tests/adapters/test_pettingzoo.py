@@ -122,7 +122,7 @@ def test_what_f_learns_is_shared_or_each_agents_own():
     np.testing.assert_array_equal(own.behavior("agent_1").state, [1 + 2 + 3 + 4, 4, 2 * 4])
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_central_f_sees_all_agents(shared):
     env = Leaving(1, 3)
     explorer = adeu.Explorer(Seen(), adeu.Clip(), adeu.Bernoulli())
@@ -152,7 +152,7 @@ def test_agents_that_nobody_knew_before():
         ParallelBehavior(constant(0.5, adeu.Bernoulli()), env, shared=True)
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_save_and_go_on(shared, tmp_path):
     env = Leaving(2, 3)
     first, again = (ParallelBehavior(COINS, env, seed=seed, shared=shared) for seed in (1, 2))

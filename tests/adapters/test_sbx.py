@@ -22,7 +22,7 @@ def sbx():
 
 
 @pytest.mark.parametrize("name", ["TD3", pytest.param("SAC", marks=pytest.mark.slow)])
-def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name, tmp_path):
+def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name):
     kwargs = {"net_arch": [8], "n_critics": 3}
     model, callback = make(getattr(sbx, name), clocks(5, 4), policy_kwargs=kwargs), ExplorerCallback(BOTH)
     model.learn(20, callback=[callback, record := Record(callback)])
@@ -35,10 +35,12 @@ def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name, tm
     np.testing.assert_allclose(uncertainty, q_values.std(axis=0)[:, 0], rtol=1e-4, atol=1e-6)
     away = np.abs(np.concatenate(record.actions) - mean).mean(axis=1)
     assert 0 < away.max() < 5 * uncertainty.max()
-    check_learning_and_files(model, tmp_path)
 
 
-def check_learning_and_files(model, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["TD3", "SAC"])
+def test_f_learns_from_its_batches_and_files_go_together(sbx, name, tmp_path):
+    model = make(getattr(sbx, name), clocks(5, 4))
     callback, again = ExplorerCallback(LEARNS), ExplorerCallback(LEARNS)
     model.gradient_steps = 2
     model.learn(8, callback=callback)

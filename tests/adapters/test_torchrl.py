@@ -143,7 +143,7 @@ def test_critics_give_what_a_mechanism_asks_for(rl):
     torch.testing.assert_close(data["adeu", "uncertainty"], expected)
 
 
-@pytest.mark.parametrize("one_hot", [True, False])
+@pytest.mark.parametrize("one_hot", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_discrete_actions_in_either_encoding(rl, one_hot):
     explorer = constant(0.5, adeu.Bernoulli())
     inner = rl.envs.GymEnv("CartPole-v1", categorical_action_encoding=not one_hot)
