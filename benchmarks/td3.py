@@ -1,0 +1,279 @@
+"""Training steps per second of TD3, beside Stable-Baselines3's and SBX's, and beside what a matrix product allows.
+
+    python benchmarks/td3.py            # about 15 minutes
+    python benchmarks/td3.py --quick    # about 3
+
+Hopper and Humanoid, one and two threads. Every contender has a process of its own, held to as many cores as it has
+threads; they take turns, a piece each, and the medians over rounds of the ratios within a round are printed. All have
+two hidden layers of 256, minibatches of 256, an update per step, a replay of 100,000 and no evaluation; what counts
+begins after the random actions and what compiles. On one thread the time is the process's own, so that neighbours on
+the machine count little; on two it is the clock's, for which the machine should be quiet.
+
+The ceiling is the number of updates whose matrix products alone fit into a second, at the speed of a product of
+256 x 256 x 256 in XLA or in PyTorch, whichever is the faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+ENVIRONMENTS = ("Hopper-v5", "Humanoid-v5")
+BATCH, HIDDEN, CAPACITY, WARMUP = 256, 256, 100_000, 400
+PEERS = ("SB3", "SBX")
+PRODUCTS = ("product in XLA", "product in PyTorch")
+MECHANISMS = ("rnd", "q-std")
+BARS = {
+    ("Hopper-v5", 1): {"SBX": 1.1, "SB3": 1.4},
+    ("Humanoid-v5", 1): {"the better": 1.1},
+    ("Hopper-v5", 2): {"SBX": 1.3, "SB3": 1.8},
+    ("Humanoid-v5", 2): {"the better": 1.5},
+}
+ENDLESS = 10**9
+COST = {"rnd": 1.2, "q-std": 2.0}
+Piece = Callable[[int], int]
+"""Does about so many steps (updates, products), and returns how many it did."""
+
+
+def training(case: str, env_name: str) -> Piece:
+    """Our TD3, in a case of the main experiment."""
+    import gymnasium
+
+    import adeu
+    from adeu.agents import HostLoop, Td3, Td3Agent
+    from adeu.experiments.mujoco import cases
+
+    setting, env = cases(env_name, "td3")[case], gymnasium.make(env_name)
+    explorer = adeu.Explorer(setting.f, setting.g, setting.D)
+    td3 = Td3(explorer, critics=setting.critics, capacity=CAPACITY, warmup=WARMUP)
+    loop = HostLoop(Td3Agent(td3, env, seed=0), env, env, steps=ENDLESS, seed=0, evaluate_every=ENDLESS)
+
+    def train(steps: int) -> int:
+        before = loop.step
+        while loop.step < before + steps:
+            loop.advance()
+        return loop.step - before
+
+    return train
+
+
+def peer(name: str, env_name: str) -> Piece:
+    import gymnasium
+    import numpy as np
+    from stable_baselines3.common.noise import NormalActionNoise
+
+    if name == "SB3":
+        from stable_baselines3 import TD3
+    else:
+        from sbx import TD3
+    env = gymnasium.make(env_name)
+    size = env.action_space.shape[0]
+    model = TD3(
+        "MlpPolicy",
+        env,
+        buffer_size=CAPACITY,
+        learning_starts=WARMUP,
+        batch_size=BATCH,
+        train_freq=1,
+        gradient_steps=1,
+        policy_delay=2,
+        action_noise=NormalActionNoise(np.zeros(size), np.full(size, 0.2)),
+        policy_kwargs={"net_arch": [HIDDEN, HIDDEN]},
+        device="cpu",
+        seed=0,
+    )
+
+    def train(steps: int) -> int:
+        before = model.num_timesteps
+        model.learn(steps, log_interval=ENDLESS, reset_num_timesteps=False)
+        return int(model.num_timesteps) - before
+
+    return train
+
+
+def updates(env_name: str) -> Piece:
+    """Our updates alone, from the replay on."""
+    import gymnasium
+    import jax
+    import numpy as np
+
+    import adeu
+    from adeu.agents import Td3, Td3Agent
+    from adeu.core.contract import Transition
+
+    env = gymnasium.make(env_name)
+    explorer = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Gaussian())
+    agent = Td3Agent(Td3(explorer, capacity=CAPACITY, warmup=WARMUP), env, seed=0)
+    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]
+    agent.begin(rng.normal(size=inputs))
+    step = 0
+
+    def train(count: int) -> int:
+        nonlocal step
+        for _ in range(count):
+            step += 1
+            transition = Transition(None, env.action_space.sample(), 0.0, rng.normal(size=inputs), False, False)
+            agent.observe(transition, step)
+        jax.block_until_ready(agent.arrays())  # type: ignore[no-untyped-call]
+        return count
+
+    return train
+
+
+def product(name: str, threads: int) -> Piece:
+    """Products of 256 x 256 x 256."""
+    import numpy as np
+
+    a, b = np.random.default_rng(0).normal(size=(2, BATCH, BATCH)).astype(np.float32)
+    if name == "product in XLA":
+        import jax
+
+        multiply, left, right = jax.jit(jax.numpy.matmul), jax.numpy.asarray(a), jax.numpy.asarray(b)
+        return lambda count: len([multiply(left, right).block_until_ready() for _ in range(count)])
+    import torch
+
+    torch.set_num_threads(threads)
+    first, second = torch.from_numpy(a), torch.from_numpy(b)
+    return lambda count: len([torch.mm(first, second) for _ in range(count)])
+
+
+def operations(inputs: int, actions: int) -> float:
+    """Floating-point operations of the products in one update: a critic step and half an actor step."""
+
+    def layers(*sizes: int) -> int:
+        return sum(2 * BATCH * size * after for size, after in zip(sizes, sizes[1:], strict=False))
+
+    actor, critic = layers(inputs, HIDDEN, HIDDEN, actions), layers(inputs + actions, HIDDEN, HIDDEN, 1)
+    # Backwards: each weight's gradient takes as much as the layer, each input's too, where anybody asks for it.
+    through_actor, through_critic = layers(HIDDEN, HIDDEN, actions), layers(HIDDEN, HIDDEN, 1)
+    critic_step = actor + 2 * critic + 2 * (2 * critic + through_critic)
+    actor_step = 2 * actor + through_actor + critic + through_critic + layers(actions, HIDDEN)
+    return critic_step + actor_step / 2
+
+
+def child(name: str, env_name: str, threads: int) -> None:
+    """Does the pieces that the parent asks for."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    if name in PEERS or "PyTorch" in name:
+        import torch
+
+        torch.set_num_threads(threads)
+    if name in PEERS:
+        piece = peer(name, env_name)
+    elif name in PRODUCTS:
+        piece = product(name, threads)
+    else:
+        piece = updates(env_name) if name == "updates" else training(name, env_name)
+    piece(WARMUP + 50)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        wall, own = time.perf_counter(), time.process_time()
+        done = piece(int(line))
+        spent = {"own": time.process_time() - own, "wall": time.perf_counter() - wall}
+        print(json.dumps({clock: done / seconds for clock, seconds in spent.items()}), flush=True)
+
+
+def start(name: str, env_name: str, threads: int) -> subprocess.Popen[str]:
+    count = str(threads)
+    few = dict.fromkeys(("NPROC", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), count)
+    eigen = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
+    return subprocess.Popen(
+        [sys.executable, __file__, "child", name, env_name, count],
+        env=os.environ | few | {"XLA_FLAGS": eigen},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def answer(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        raise RuntimeError(f"a contender died: {process.args}")
+    return line
+
+
+def rates(names: tuple[str, ...], env_name: str, threads: int, rounds: int, steps: int) -> dict[str, list[Any]]:
+    """Of each contender, its steps per second in each round, by the process's own time and by the clock."""
+    processes = {}
+    for name in names:  # one at a time: they compile
+        processes[name] = start(name, env_name, threads)
+        answer(processes[name])
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    try:
+        for _ in range(rounds):
+            for name, process in processes.items():
+                assert process.stdin is not None
+                process.stdin.write(f"{2000 if name in PRODUCTS else steps}\n")
+                process.stdin.flush()
+                found[name].append(json.loads(answer(process)))
+    finally:
+        for process in processes.values():
+            process.kill()
+            process.wait()
+    return found
+
+
+def report(env_name: str, threads: int, found: dict[str, list[Any]]) -> None:
+    import gymnasium
+
+    clock = "own" if threads == 1 else "wall"
+    speed = {name: [each[clock] for each in rounds] for name, rounds in found.items()}
+
+    def ratio(name: str, other: str) -> float:
+        return statistics.median(a / b for a, b in zip(speed[name], speed[other], strict=True))
+
+    middle = {name: statistics.median(values) for name, values in speed.items()}
+    wall = {name: statistics.median(each["wall"] for each in rounds) for name, rounds in found.items()}
+    print(f"\n{env_name}, {threads} thread{'s' * (threads > 1)}; steps/s by the {clock} time (by the clock):")
+    for name in ("constant", *PEERS):
+        print(f"  {name if name in PEERS else 'adeu':8} {middle[name]:7.1f} ({wall[name]:.1f})")
+    against = {peer: ratio("constant", peer) for peer in PEERS}
+    against["the better"] = min(against.values())
+    for name, value in against.items():
+        bar = BARS[env_name, threads].get(name)
+        print(f"  adeu / {name:10} {value:5.2f}" + (f"   bar {bar}: {verdict(value >= bar)}" if bar else ""))
+    env = gymnasium.make(env_name)
+    work = operations(env.observation_space.shape[0], env.action_space.shape[0])  # type: ignore[index]
+    best = max(PRODUCTS, key=middle.__getitem__)
+    per_second = 2 * BATCH**3 * middle[best]
+    flops = ", ".join(f"{name} {2 * BATCH**3 * middle[name] / 1e9:.0f}" for name in PRODUCTS)
+    share = ratio("updates", best) * work / (2 * BATCH**3)
+    print(f"  updates/s {middle['updates']:.1f} of at most {per_second / work:.1f}: {share:.2f}   aim 0.65")
+    print(f"  GFLOP/s: {flops}")
+    for name in MECHANISMS:
+        if name in speed:
+            value = ratio("constant", name)
+            print(f"  cost of {name:6} / f = c {value:5.2f}   bar {COST[name]}: {verdict(value <= COST[name])}")
+    sys.stdout.flush()
+
+
+def verdict(held: bool) -> str:
+    return "holds" if held else "MISSED"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter pieces")
+    parser.add_argument("--env", choices=ENVIRONMENTS, help="only this one")
+    parser.add_argument("--threads", type=int, choices=(1, 2), help="only so many")
+    options = parser.parse_args()
+    rounds, steps = (3, 100) if options.quick else (7, 300)
+    for env_name in (options.env,) if options.env else ENVIRONMENTS:
+        for threads in (options.threads,) if options.threads else (1, 2):
+            mechanisms = MECHANISMS if threads == 1 else ()
+            names = ("constant", *PEERS, "updates", *PRODUCTS, *mechanisms)
+            report(env_name, threads, rates(names, env_name, threads, rounds, steps))
+    print(f"\nload average: {', '.join(f'{value:.1f}' for value in os.getloadavg())}")
+
+
+if __name__ == "__main__":
+    child(sys.argv[2], sys.argv[3], int(sys.argv[4])) if sys.argv[1:2] == ["child"] else main()
