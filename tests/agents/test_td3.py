@@ -228,7 +228,7 @@ def test_weights_that_are_not_finite_any_more_are_named():
     arrays = loop.arrays()
     arrays["agent/leaf_0"] = arrays["agent/leaf_0"] * np.nan
     loop.restore(arrays)
-    with pytest.raises(ValueError, match="Td3Agent: training diverged: what is learned is not finite"):
+    with pytest.raises(ValueError, match="Td3Agent: training diverged: its networks are not finite"):
         loop.arrays()
     with pytest.raises(ValueError, match="Td3Agent: training diverged: at step 401 the action is"):
         play(loop)

@@ -142,9 +142,10 @@ class Td3Agent:
         return np.asarray(action).astype(self._action_dtype)
 
     def arrays(self) -> Arrays:
+        networks = jax.tree.leaves(self._learner._replace(f=(), bonus=()))
+        if not all(np.isfinite(array).all() for array in networks):
+            raise ValueError("Td3Agent: training diverged: its networks are not finite, and not worth keeping")
         learned = arrays_of((self._learner, self._carry))
-        if not all(np.isfinite(array).all() for array in learned.values()):
-            raise ValueError("Td3Agent: training diverged: what is learned is not finite, and not worth keeping")
         memory = {MEMORY + name: value for name, value in self._memory.arrays().items()}
         return learned | memory | {"episode": np.array(self._episode)}
 
