@@ -83,6 +83,13 @@ def test_what_an_environment_breaks_is_named():
         play(loop)
 
 
+def test_what_the_environment_of_evaluations_breaks_is_named():
+    env, other = gymnasium.make("CartPole-v1"), Broken(gymnasium.make("CartPole-v1"))
+    loop = HostLoop(DqnAgent(SMALL, env, 0), env, other, steps=10, seed=0, evaluate_every=10)
+    with pytest.raises(ValueError, match=r"observation \[nan.* in the evaluation after step 10; it takes finite"):
+        play(loop)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="HostLoop: steps takes a multiple of evaluate_every=500, got 600"):
         sea_loop(steps=600)

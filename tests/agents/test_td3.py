@@ -230,6 +230,8 @@ def test_weights_that_are_not_finite_any_more_are_named():
     loop.restore(arrays)
     with pytest.raises(ValueError, match="Td3Agent: training diverged: its networks are not finite"):
         loop.arrays()
+    with pytest.raises(ValueError, match="Td3Agent: training diverged: the greedy action is"):
+        loop.agent.exploit(np.zeros(3))
     with pytest.raises(ValueError, match="Td3Agent: training diverged: at step 401 the action is"):
         play(loop)
 

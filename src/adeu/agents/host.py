@@ -173,6 +173,7 @@ class HostLoop:
             total, ended = 0.0, False
             while not ended:
                 obs, reward, terminated, truncated, _ = self.evaluation_env.step(self.agent.exploit(obs))
+                self._check("step", obs, reward, f"in the evaluation after step {self.step}")
                 total, ended = total + float(reward), bool(terminated or truncated)
             returns.append(total)
         return float(np.mean(returns))
@@ -180,10 +181,10 @@ class HostLoop:
     def _seed(self, stream: int, number: int) -> int:
         return int(np.random.SeedSequence((self.seed, stream, number)).generate_state(1)[0])
 
-    def _check(self, call: str, obs: Any, reward: Any = 0.0) -> None:
+    def _check(self, call: str, obs: Any, reward: Any = 0.0, place: str = "") -> None:
         for name, value in (("observation", obs), ("reward", reward)):
             if not np.isfinite(value).all():
-                place = f"at step {self.step + 1} of training, in episode {self.episode + 1}"
+                place = place or f"at step {self.step + 1} of training, in episode {self.episode + 1}"
                 raise ValueError(f"{self.env}: {call}() returned the {name} {value} {place}; it takes finite numbers")
 
 

@@ -138,8 +138,10 @@ class Td3Agent:
     def exploit(self, obs: Any) -> Any:
         offers = dict.fromkeys(self._offered, 0.0)
         obs = np.asarray(obs, self._dtype)
-        action = self._run.exploit(self._key, self._acting, self._carry, obs, offers)
-        return np.asarray(action).astype(self._action_dtype)
+        action = np.asarray(self._run.exploit(self._key, self._acting, self._carry, obs, offers))
+        if not np.isfinite(action).all():
+            raise ValueError(f"Td3Agent: training diverged: the greedy action is {action}")
+        return action.astype(self._action_dtype)
 
     def arrays(self) -> Arrays:
         networks = jax.tree.leaves(self._learner._replace(f=(), bonus=()))
