@@ -21,6 +21,7 @@ BATCH = 256
 
 
 def sb3_agent(delay, hidden, dtype):
+    torch.set_num_threads(1)  # two wait for each other longer than so small networks take
     env = gymnasium.make("Pendulum-v1")
     policy = {"net_arch": list(hidden)}
     model = stable_baselines3.TD3(
