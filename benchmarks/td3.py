@@ -16,6 +16,7 @@ The ceiling is the number of updates whose matrix products alone fit into a seco
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -148,7 +149,7 @@ def operations(inputs: int, actions: int) -> float:
     """Floating-point operations of the products in one update: a critic step and half an actor step."""
 
     def layers(*sizes: int) -> int:
-        return sum(2 * BATCH * size * after for size, after in zip(sizes, sizes[1:], strict=False))
+        return sum(2 * BATCH * size * after for size, after in itertools.pairwise(sizes))
 
     actor, critic = layers(inputs, HIDDEN, HIDDEN, actions), layers(inputs + actions, HIDDEN, HIDDEN, 1)
     # Backwards: each weight's gradient takes as much as the layer, each input's too, where anybody asks for it.

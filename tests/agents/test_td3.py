@@ -27,9 +27,9 @@ def pendulum(limit=20):
     return gymnasium.make("Pendulum-v1", max_episode_steps=limit)
 
 
-def make(td3=SMALL, steps=200, seed=0, **settings):
+def make(td3=SMALL, steps=200, seed=0, overlap=False, **settings):
     env = pendulum()
-    agent = Td3Agent(td3, env, seed)
+    agent = Td3Agent(td3, env, seed, overlap=overlap)
     return HostLoop(agent, env, pendulum(), steps, seed, evaluate_every=100, evaluate_episodes=1, **settings)
 
 
@@ -40,16 +40,16 @@ def play(loop):
     return rows
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_saved_between_episodes_it_goes_on_bit_for_bit(kind):
-    whole = make(KINDS[kind], recorded=True)
+@pytest.mark.parametrize(("kind", "overlap"), [("noisy-rnd", True), ("ucb-q-std", False)])
+def test_saved_between_episodes_it_goes_on_bit_for_bit(kind, overlap):
+    whole = make(KINDS[kind], recorded=True, overlap=overlap)
     expected = play(whole)
-    loop, rows = make(KINDS[kind], recorded=True), []
+    loop, rows = make(KINDS[kind], recorded=True, overlap=overlap), []
     for _ in range(9):
         rows += loop.advance()[0]
         if loop.episode in (1, 7):
             saved = {name: array.copy() for name, array in loop.arrays().items()}
-            loop = make(KINDS[kind], recorded=True)
+            loop = make(KINDS[kind], recorded=True, overlap=overlap)
             loop.restore(saved)
     rows += play(loop)
     assert rows == expected
@@ -97,6 +97,25 @@ def test_a_bonus_is_added_to_the_reward():
     measured, _ = BONUS.measure(key, learner.bonus, (), np.ones(3))
     assert measured > 0
     assert errors[1] - errors[0] == pytest.approx(float(measured), rel=1e-4)
+
+
+def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():
+    still = dataclasses.replace(SMALL, explorer=STILL, learning_rate=0.1)
+    agents = [Td3Agent(still, pendulum(), 0, overlap=overlap) for overlap in (False, True)]
+    rng, obs = np.random.default_rng(0), np.ones(3, np.float32)
+    actions = [[], []]
+    for agent in agents:
+        agent.begin(obs)
+    for step in range(1, 59):
+        transition = adeu.Transition(obs, rng.uniform(-2, 2, 1), rng.normal(), obs, False, False)
+        for agent, taken in zip(agents, actions, strict=True):
+            agent.observe(transition, step)
+            taken.append(float(agent.act(step).action[0]) if step >= 50 else 0.0)
+    exact, older = actions
+    for update in range(52, 59, 2):  # after an update the one acts by it, the other by that before
+        assert older[update - 1] == exact[update - 3] != exact[update - 1]
+    agents[1].begin(obs)
+    assert float(agents[1].act(58).action[0]) == exact[-1]
 
 
 def test_f_gets_what_is_offered_for_the_step():
