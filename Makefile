@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run test slow check docs wheel bench clean
+.PHONY: setup run test slow check docs wheel oldest bench clean
 
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake
@@ -26,6 +26,11 @@ wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	$(PYTHON) -m venv --clear build/empty
 	build/empty/bin/pip install --quiet --no-compile build/wheel/*.whl
 	cd build && empty/bin/python ../.ci/wheel.py
+
+oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymnasium that it claims
+	rm -rf build/oldest
+	$(BIN)/pip install --quiet --no-compile --no-deps --target build/oldest stable-baselines3==2.6.0 gymnasium==1.1.1
+	PYTHONPATH=build/oldest $(BIN)/pytest tests/adapters/test_sb3.py -n 0 -q -k "Constant or Environments or Files"
 
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

@@ -28,7 +28,6 @@ from typing import Any
 import gymnasium
 import jax
 import numpy as np
-import torch
 
 import adeu
 import adeu.envs
@@ -101,6 +100,8 @@ def by_python(size: int, update_every: int, steps: int = 1000) -> Way:
 
 
 def by_torch(size: int, update_every: int, steps: int = 300, capacity: int = 100_000) -> Way:
+    import torch  # here, so that it does not count where memory is measured
+
     torch.set_num_threads(1)
     torch.manual_seed(0)
     env, rng, cells = gymnasium.make("adeu/DeepSea-v0", size=size), np.random.default_rng(0), size**2

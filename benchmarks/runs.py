@@ -3,9 +3,9 @@
     python benchmarks/runs.py
 
 Each round measures, one after the other: two processes that only count beside one, which says what the machine gives
-at the time; the same sweep with one and with two workers of one thread each, on a lake and in the deep sea, there
-over tables and over networks; and what a run, with its rows and files, takes beside its training alone. Processes are
-warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
+at the time; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables
+and over networks, and of TD3 on Hopper; and what a run, with its rows and files, takes beside its training alone.
+Processes are warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from adeu.experiments import deep_sea, deep_sea_mlp
+from adeu.experiments import deep_sea, deep_sea_mlp, mujoco
 from adeu.experiments.lake import adeu_counts
 from adeu.runs.engines import local
 from adeu.runs.engines import threads as limits
@@ -32,10 +32,12 @@ SETTING = adeu_counts()
 """As in `adeu run frozen-lake`."""
 TABLE = deep_sea.options(40, carried=True)
 NETWORK = dataclasses.replace(deep_sea_mlp.options(20, carried=True), steps=80_000)
+TD3 = dataclasses.replace(mujoco.cases("Hopper-v5", "td3")["rnd"], steps=3_000, warmup=1_000, evaluate_every=3_000)
 SWEEPS: dict[str, tuple[Setting, Setting]] = {
     "lake": (SETTING, dataclasses.replace(SETTING, episodes=100)),
     "deep-sea": (TABLE, dataclasses.replace(TABLE, steps=10_000)),
     "deep-sea-mlp": (NETWORK, dataclasses.replace(NETWORK, steps=1_000)),
+    "td3": (TD3, dataclasses.replace(TD3, steps=1_100, evaluate_every=1_100)),
 }
 """What is run, and a short run of the kind, which warms a worker."""
 

@@ -18,7 +18,7 @@ FLOORS = [
     {"report"},
     {"experiments"},
     {"runs"},
-    {"agents", "tabular", "theory"},
+    {"agents", "tabular", "theory", "adapters"},
     {"behavior"},
     {"registry"},
     {"mechanisms", "normalizers", "distributions", "guards"},

@@ -100,17 +100,20 @@ class Work:
         self, experiments: tuple[Experiment, ...], family: Family | None, seeds: Sequence[int], console: Console
     ) -> None:
         """Writes what the runs came to, and prints it."""
-        tables, files = [], []
+        tables: dict[str, list[dict[str, Any]]] = {}
+        files = []
         for experiment in experiments:
             rows, pictures = experiment.write(seeds, self.out)
             console.print(table(experiment, rows))
-            tables.append(rows)
+            tables[experiment.name] = rows
             files += [("plot", path) for path in pictures]
             files.append(("figures", self.out / experiment.name / "summary.json"))
         folder = self.out / experiments[0].name
         if family:
             folder = self.out / family.name
             files = [("plot", path) for path in family.draw_all(experiments, seeds, self.out)]
+            if family.table:
+                console.print(family.table(tables))
         about = (
             f"With {', '.join(self.set)} in place of the experiment's own settings."
             if self.set
@@ -120,7 +123,7 @@ class Work:
         for kind, path in [*files, ("report", write_report(folder))]:
             console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
         if self.json:
-            print(json.dumps([row for rows in tables for row in rows]))
+            print(json.dumps([row for rows in tables.values() for row in rows]))
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
         watchers: list[Callable[[Event], None]] = []
@@ -230,8 +233,8 @@ def family_of(path: str) -> Family | None:
 
 
 def changed(experiment: Experiment, assignments: tuple[str, ...]) -> Experiment:
-    """The experiment with settings changed; the paper's figures are not for those."""
-    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={})
+    """The experiment with settings changed; the figures of the paper and of others are not for those."""
+    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={}, others={})
 
 
 def read_seeds(text: str) -> list[int]:

@@ -60,3 +60,12 @@ def test_where_episodes_start(name):
     assert ours.min(axis=0) == pytest.approx(theirs.min(axis=0), abs=2e-3)
     assert ours.max(axis=0) == pytest.approx(theirs.max(axis=0), abs=2e-3)
     assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=6e-3)
+
+
+def test_where_only_the_hill_pays():
+    def paid(env, position):
+        state = env.reset_env(jax.random.key(0), None)[1]._replace(place=jnp.array([position, 0.05]))
+        return float(env.step_env(None, state, 2, None)[2])
+
+    assert [paid(JaxMountainCar(sparse=True), position) for position in (0.0, 0.48)] == [0, 1]
+    assert [paid(JaxMountainCar(), position) for position in (0.0, 0.48)] == [-1, -1]

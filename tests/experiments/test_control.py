@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adeu
+from adeu.envs import JaxMountainCar
 from adeu.experiments import cart_pole, control, mountain_car
 
 
@@ -15,8 +16,10 @@ def test_what_is_run():
     assert (rnd.goal, rnd.dqn.evaluate_episodes, rnd.env.limit) == (475.0, 100, 500)
     ez, coin = (mountain_car.EXPERIMENT.cases[case] for case in ("ez-adeu", "eps-greedy"))
     assert dataclasses.replace(ez, D=coin.D) == coin, "the same but for D"
-    assert (ez.trainer(0).goal, ez.trainer(0).env.limit) == (-110.0, 200)
-    with pytest.raises(ValueError, match="a run: task takes CartPole-v1 or MountainCar-v0, got 'Pong'"):
+    assert (ez.trainer(0).goal, ez.trainer(0).env) == (0.95, JaxMountainCar(sparse=True))
+    dear = mountain_car.EXPERIMENT.cases["ez-adeu-step-cost"].trainer(0)
+    assert (dear.goal, dear.env) == (-110.0, JaxMountainCar())
+    with pytest.raises(ValueError, match=r"a run: task takes CartPole-v1 or MountainCar-v0 or .*, got 'Pong'"):
         dataclasses.replace(ez, task="Pong").trainer(0)
 
 

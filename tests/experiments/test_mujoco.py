@@ -29,6 +29,21 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
 
 
+def test_the_ablation_of_g_has_both_g_and_both_remedies():
+    for member, env in zip(locate("g-ablation"), ENVIRONMENTS, strict=True):
+        assert member.name == f"g-ablation/{env}"
+        kinds = ("sigmoid", "saturating", "saturating-gated", "saturating-weighted")
+        assert set(member.cases) == {f"{source}-{kind}" for source in ("rnd", "q-std") for kind in kinds}
+        for source in ("rnd", "q-std"):
+            (table,) = locate(f"mujoco/{env}")
+            assert member.cases[f"{source}-sigmoid"] == table.cases[source]
+            saturating = dataclasses.replace(table.cases[source], g=adeu.Saturating(0.2))
+            assert member.cases[f"{source}-saturating"] == saturating
+            for remedy in ("gated", "weighted"):
+                expected = dataclasses.replace(saturating, **{remedy: True})
+                assert member.cases[f"{source}-saturating-{remedy}"] == expected
+
+
 def test_the_spreads_of_controls():
     (hopper,) = locate("mujoco/Hopper-v5")
     setting = dataclasses.replace(hopper.cases["rnd-shuffled"], steps=5_500, warmup=2_000, evaluate_every=500)

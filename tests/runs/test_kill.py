@@ -14,16 +14,23 @@ from tests.runs.processes import members, said, start, wait_until, workers
 
 EXPERIMENTS = {
     "frozen-lake": ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:3"),
-    "deep-sea": ("deep-sea/10", "--set", "steps=200000", "--seeds", "0:2"),
+    "deep-sea": ("deep-sea/10/ez-carried", "--set", "steps=400000", "--seeds", "0:6"),
     "deep-sea-mlp": (
         *("deep-sea-mlp/20/ez-carried", "--set", "sea.size=6", "--set", "f.c=0.2", "--set", "steps=30000"),
         *("--seeds", "0:4"),
     ),
+    "td3": (
+        *("mujoco/Hopper-v5/rnd", "--set", "env=InvertedPendulum-v5", "--set", "hidden=[16]", "--set", "batch=16"),
+        *("--steps", "4000", "--set", "warmup=500", "--set", "evaluate_every=1000", "--set", "evaluate_episodes=2"),
+        *("--seeds", "0:4"),
+    ),
 }
 """Sweeps of short runs: half a second each; those of networks take longer, and first compile."""
-RUNS = {"frozen-lake": 12, "deep-sea": 10, "deep-sea-mlp": 4}
-SECONDS = {"frozen-lake": 6, "deep-sea": 6, "deep-sea-mlp": 60}
+RUNS = {"frozen-lake": 12, "deep-sea": 6, "deep-sea-mlp": 4, "td3": 4}
+SECONDS = {"frozen-lake": 6, "deep-sea": 6, "deep-sea-mlp": 60, "td3": 60}
 """Over which kills are spread."""
+LONG = {"frozen-lake": 20, "deep-sea": 20, "deep-sea-mlp": 6, "td3": 6}
+"""How many of them, where there is time."""
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +79,15 @@ def kill_worker(process):
 OTHERS = (kill_all, kill_worker)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kill", [kill_command, *(pytest.param(kill, marks=pytest.mark.slow) for kill in OTHERS)])
-@pytest.mark.parametrize("name", ["frozen-lake", "deep-sea", pytest.param("deep-sea-mlp", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "kills"),
+    [
+        ("frozen-lake", 3),
+        ("deep-sea", 1),
+        *(pytest.param(name, kills, marks=pytest.mark.slow) for name, kills in LONG.items()),
+    ],
+)
 def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
     out, seen, process = tmp_path / "out", {}, None
     for _ in range(kills):

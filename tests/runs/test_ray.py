@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import adeu
 from adeu.envs import Lake
+from adeu.experiments import mujoco
 from adeu.experiments.lake import adeu_counts, epsilon_greedy
 from adeu.runs.folder import CHECKPOINT, DONE
+from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from tests.runs.processes import members, said, start, wait_until
@@ -103,6 +106,36 @@ def test_a_node_is_killed_and_nothing_is_lost(cluster, specs, local, tmp_path, m
     import ray
 
     assert not ray.is_initialized()
+
+
+CONTROLLED = ("rnd", "rnd-mean-matched", "rnd-shuffled")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_controls_follow_the_runs_they_begin_from(cluster, tmp_path):
+    """What a run on one node kept reaches the caller, and from there the node where its control runs."""
+    pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
+    short = {
+        "steps": 3_000,
+        "warmup": 1_000,
+        "evaluate_every": 1_000,
+        "evaluate_episodes": 1,
+        "hidden": (8,),
+        "batch": 8,
+    }
+    cases = mujoco.cases("InvertedPendulum-v5", "td3")
+    settings = {case: dataclasses.replace(cases[case], **short) for case in CONTROLLED}
+    specs = [Spec("controls", case, 1, setting) for case, setting in settings.items()]
+    assert sweep(specs, tmp_path / "ray", engine="ray", address=cluster.address) == {}
+    assert sweep(specs, tmp_path / "local", jobs=2) == {}
+    assert contents(tmp_path / "ray") == contents(tmp_path / "local")
+    spread = {
+        case: read_metrics(tmp_path / f"ray/controls/{case}/seed-1/metrics.csv")["spread"][1:] for case in CONTROLLED
+    }
+    assert spread["rnd-shuffled"] == pytest.approx(spread["rnd"], rel=1e-5)
+    assert spread["rnd-mean-matched"] == pytest.approx(np.full(2, spread["rnd"].mean()), rel=1e-5)
+    assert spread["rnd"][0] != spread["rnd"][1]
 
 
 @pytest.mark.slow

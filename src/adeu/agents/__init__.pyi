@@ -7,3 +7,4 @@ from .loop import compiled as compiled
 from .loop import train as train
 from .td3 import Td3 as Td3
 from .td3_host import Td3Agent as Td3Agent
+from .td3_vector import Td3Vector as Td3Vector

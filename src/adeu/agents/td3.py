@@ -21,6 +21,7 @@ from adeu.agents import actor_critic as nets
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, Mechanism, State, Transition
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.combine import Rollouts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +53,10 @@ class Td3:
         candidate_spread: their standard deviation, in half ranges.
         bonus: an intrinsic reward, added to the reward of a transition: what this f says of its next observation,
             when it is learned from.
+        gated: after the warmup, a transition enters the replay with probability g(f(s))/max g, so that what is known
+            already does not fill it; not in a compiled loop.
+        weighted: in the losses of critics and actor a transition counts g(f(s))/max g, by f as it is when it is
+            learned from, outside rollout episodes.
         evaluate_every: steps per evaluation in a compiled loop, a multiple of `policy_delay`.
         evaluate_episodes: greedy episodes in one.
         evaluate_steps: after so many steps such an episode is cut.
@@ -85,6 +90,8 @@ class Td3:
     candidates: int = 32
     candidate_spread: float = 0.2
     bonus: Mechanism | None = None
+    gated: bool = False
+    weighted: bool = False
     evaluate_every: int = 5_000
     evaluate_episodes: int = 10
     evaluate_steps: int = 1_000
@@ -113,6 +120,10 @@ class Td3:
         check.one_of(self, "acting", ("policy", "ucb", "noisy"))
         if self.bonus is not None:
             check.instance(self, "bonus", Mechanism)
+        for argument in ("gated", "weighted"):
+            if getattr(self, argument) and not self.explorer.g.ceiling:
+                takes = f"False with g={self.explorer.g}, which has no largest value"
+                check.refuse(self, argument, takes, getattr(self, argument))
 
     @property
     def update_every(self) -> int:
@@ -125,6 +136,8 @@ class Td3:
     def fit(self, observation_space: Any, action_space: Any) -> tuple[Td3, Any]:
         from adeu.agents.td3_loop import scan_rules
 
+        if self.gated:
+            check.refuse(self, "gated", "False in a compiled loop", self.gated)
         fitted, rule = bound(self, observation_space, action_space)
         return fitted, scan_rules(fitted, rule)
 
@@ -228,12 +241,29 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
             reward = reward + jax.vmap(measure)(batch.next_obs)[0]
         return reward + td3.gamma * jnp.where(batch.terminated, 0.0, q)
 
+    def importance(key: Key, learner: Learner, obs: Array, step: Array) -> Array:
+        """How much each observation of a batch counts in a loss."""
+        if not td3.weighted:
+            return jnp.ones(())
+        f = explorer.f
+        f = dataclasses.replace(f, rho=0.0) if isinstance(f, Rollouts) else f
+        center = nets.policy(nets.mean_of(learner.actor), obs)
+        q = nets.values(learner.critics, obs, center)
+
+        def measure(obs: Array, center: Array, q: Array) -> Array:
+            given = {"q_values": q, "step": step, "explored": jnp.zeros((), bool), "center": to_env(center)}
+            return f.measure(key, learner.f, f.begin(key), obs, **given)[0]
+
+        largest: Any = explorer.g.ceiling
+        return jax.lax.stop_gradient(explorer.g(jax.vmap(measure, (0, 0, 1))(obs, center, q)) / largest)
+
     def improve_critics(key: Key, learner: Learner, batch: Transition, noise: Array, step: Array) -> Learner:
         y = jax.lax.stop_gradient(targets(key, learner, batch, noise))
+        weight = importance(key, learner, batch.obs, step)
 
         def loss(critics: nets.Layers) -> tuple[Array, Array]:
             td_error = y - nets.values(critics, batch.obs, batch.action)
-            return jnp.sum(jnp.mean(td_error**2, axis=1)), jnp.mean(td_error, axis=0)
+            return jnp.sum(jnp.mean(weight * td_error**2, axis=1)), jnp.mean(td_error, axis=0)
 
         gradient, td_error = jax.grad(loss, has_aux=True)(learner.critics)
         critics, adam = nets.descend(learner.critics, gradient, learner.critics_adam, td3.learning_rate)
@@ -242,11 +272,13 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         bonus = learner.bonus if td3.bonus is None else td3.bonus.update(learner.bonus, seen, step=step)
         return learner._replace(critics=critics, critics_adam=adam, f=f, bonus=bonus)
 
-    def improve_actor(key: Key, learner: Learner, batch: Transition) -> Learner:
+    def improve_actor(key: Key, learner: Learner, batch: Transition, step: Array) -> Learner:
         first = nets.some(learner.critics, slice(0, 1))
+        weight = importance(key, learner, batch.obs, step)
 
         def loss(actor: Any) -> Array:
-            return -jnp.mean(nets.values(first, batch.obs, nets.policy(nets.draw(key, actor), batch.obs)))
+            q = nets.values(first, batch.obs, nets.policy(nets.draw(key, actor), batch.obs))
+            return -jnp.mean(weight * q)
 
         gradient = jax.grad(loss)(learner.actor)
         actor, adam = nets.descend(learner.actor, gradient, learner.actor_adam, td3.learning_rate)
@@ -263,7 +295,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         for number in range(td3.policy_delay):
             batch = jax.tree.map(lambda value, number=number: value[number], batches)
             learner = improve_critics(keys[number], learner, batch, noise[number], step)
-        return improve_actor(keys[-1], learner, batch)
+        return improve_actor(keys[-1], learner, batch, step)
 
     def update(key: Key, learner: Learner, batches: Transition, step: Array) -> Learner:
         key_noise, key_learn = jax.random.split(key)

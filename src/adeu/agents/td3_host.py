@@ -112,7 +112,7 @@ class Td3Agent:
         self._observes = "observe" in self.td3.explorer.f.learns_from
         self._key = jax.random.key_data(jax.random.key(self._seed))
         self._obs = np.zeros(env.observation_space.shape, self._dtype)
-        self._learner: Learner = _own(self._run.init(self._key, self._obs))
+        self._learner: Learner = own(self._run.init(self._key, self._obs))
         self._carry = self._run.begin(self._key, np.int32(0), None)
         self._episode = 0
         sizes = env.observation_space.shape[0], env.action_space.shape[0]
@@ -131,6 +131,7 @@ class Td3Agent:
             self._key, self._older or self._acting, self._carry, self._obs, np.int32(step), offers
         )
         action, *rest = map(np.asarray, decision)  # device_get would take longer than the decision
+        self._spread = float(rest[-1])
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: at step {step + 1} the action is {action}")
         return Decision(action.astype(self._action_dtype), *rest)
@@ -140,7 +141,8 @@ class Td3Agent:
         reward = np.asarray(transition.reward, self._dtype)
         scaled = (np.asarray(transition.action, self._dtype) - self._middle) / self._half
         ended = np.bool_(transition.terminated), np.bool_(transition.truncated)
-        self._memory.add(self._obs[None], scaled[None], reward, next_obs[None], ended[:1], ended[1:])
+        if self._enters(step):
+            self._memory.add(self._obs[None], scaled[None], reward, next_obs[None], ended[:1], ended[1:])
         if self._observes:
             seen = Transition(self._obs, transition.action, reward, next_obs, *ended, transition.cost)
             f = self._run.observe(self._key, self._learner, seen, scaled, np.int32(step - 1))
@@ -157,12 +159,15 @@ class Td3Agent:
         return np.asarray(action).astype(self._action_dtype)
 
     def arrays(self) -> Arrays:
+        learned = arrays_of((self._learner, self._carry))
+        if not all(np.isfinite(array).all() for array in learned.values()):
+            raise ValueError("Td3Agent: training diverged: what is learned is not finite, and not worth keeping")
         memory = {MEMORY + name: value for name, value in self._memory.arrays().items()}
-        return arrays_of((self._learner, self._carry)) | memory | {"episode": np.array(self._episode)}
+        return learned | memory | {"episode": np.array(self._episode)}
 
     def restore(self, arrays: Arrays) -> None:
         learned = {name: array for name, array in arrays.items() if name.startswith("leaf_")}
-        self._learner, self._carry = _own(tree_of(learned, (self._learner, self._carry)))
+        self._learner, self._carry = own(tree_of(learned, (self._learner, self._carry)))
         memory = {n.removeprefix(MEMORY): array for n, array in arrays.items() if n.startswith(MEMORY)}
         self._memory.restore(memory)
         self._episode = int(arrays["episode"])
@@ -171,9 +176,19 @@ class Td3Agent:
     def _acting(self) -> Acting:
         return Acting(self._learner.actor, self._learner.critics, self._learner.f)
 
+    def _enters(self, step: int) -> bool:
+        """Whether what came of the last action is to be learned from."""
+        if not self.td3.gated or step <= self.td3.warmup:
+            return True
+        largest: Any = self.td3.explorer.g.ceiling
+        return bool(self._draws(step, stream=1).random() * largest < self._spread)
+
+    def _draws(self, step: int, stream: int = 0) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(counter=stream << 128, key=self._seed + (step << 64)))
+
     def _update(self, step: int) -> None:
         shape = self.td3.policy_delay, self.td3.batch
-        draws = np.random.Generator(np.random.Philox(key=np.array([self._seed, step], np.uint64)))
+        draws = self._draws(step)
         rows, next_obs = self._memory.read(draws.integers(len(self._memory), size=shape[0] * shape[1]))
         rows, next_obs = (each.reshape(*shape, -1) for each in (rows, next_obs))
         if self._overlap:
@@ -181,6 +196,6 @@ class Td3Agent:
         self._learner = self._run.update(self._key, self._learner, rows, next_obs, np.int32(step))
 
 
-def _own(tree: Any) -> Any:
+def own(tree: Any) -> Any:
     """Every leaf a buffer of its own: two that were one could not both be given away."""
     return jax.tree.map(jnp.copy, tree)

@@ -147,6 +147,26 @@ class Behavior:
             self.carry = self._compiled.begin(self.carry, ended)
             self._idle = self._idle & ~ended
 
+    def skip(self, idle: Any) -> None:
+        """Leaves out environments in the next `act` and the `observe` after it, such as agents that have left.
+
+        There nothing is learned and the random stream stands still; what stands in their rows does not matter, as
+        long as it has the shape of the others.
+
+        Args:
+            idle: which environments are left out.
+
+        Examples:
+            >>> import adeu, gymnasium, numpy as np
+            >>> env = gymnasium.make_vec("CartPole-v1", 2)
+            >>> explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
+            >>> behavior = adeu.Behavior(explorer, env)
+            >>> behavior.skip([False, True])
+            >>> behavior.act(np.zeros((2, 4)), center=np.zeros((2, 2))).explored.tolist()
+            [True, False]
+        """
+        self._idle = self._idle | arrays.read("idle", idle, (), np.dtype(bool), self._interface.num_envs)
+
     def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
         """Lets a learned f learn from a minibatch, typically the one the agent learns from.
 

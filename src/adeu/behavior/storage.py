@@ -50,7 +50,7 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
 
 def arrays_of(tree: Any) -> dict[str, np.ndarray]:
     """The leaves of a tree, each by a name of its own."""
-    return {f"leaf_{i}": _to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
+    return {f"leaf_{i}": to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
 
 
 def tree_of(arrays: Mapping[str, np.ndarray], like: Any) -> Any:
@@ -59,7 +59,7 @@ def tree_of(arrays: Mapping[str, np.ndarray], like: Any) -> Any:
     expected = arrays_of(like)
     if {n: (a.shape, a.dtype) for n, a in arrays.items()} != {n: (a.shape, a.dtype) for n, a in expected.items()}:
         raise ValueError("its arrays do not have the shapes of its parts")
-    restored = [_from_disk(arrays[f"leaf_{i}"], leaf) for i, leaf in enumerate(leaves)]
+    restored = [from_disk(arrays[f"leaf_{i}"], leaf) for i, leaf in enumerate(leaves)]
     return jax.tree.unflatten(structure, restored)
 
 
@@ -67,11 +67,11 @@ def _is_key(leaf: Any) -> bool:
     return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _to_disk(leaf: Any) -> np.ndarray:
+def to_disk(leaf: Any) -> np.ndarray:
     return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
 
 
-def _from_disk(array: np.ndarray, like: Any) -> Any:
+def from_disk(array: np.ndarray, like: Any) -> Any:
     if _is_key(like):
         return jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(like))
     return array if isinstance(like, np.ndarray) else jnp.asarray(array)

@@ -76,9 +76,11 @@ class JaxMountainCar:
 
     Args:
         limit: after so many steps an episode is truncated.
+        sparse: pays 1 for the step that climbs the hill, and nothing before.
     """
 
     limit: int = 200
+    sparse: bool = False
 
     default_params = None
 
@@ -94,7 +96,9 @@ class JaxMountainCar:
         position = jnp.clip(position + speed, -1.2, 0.6)
         speed = jnp.where((position <= -1.2) & (speed < 0), 0.0, speed)
         place = jnp.stack([position, speed])
-        return place, Timed(place, state.time + 1), -jnp.ones(()), (position >= 0.5) & (speed >= 0), {}
+        climbed = (position >= 0.5) & (speed >= 0)
+        reward = jnp.where(climbed, 1.0, 0.0) if self.sparse else -jnp.ones(())
+        return place, Timed(place, state.time + 1), reward, climbed, {}
 
     def is_truncated(self, state: Timed, params: Any) -> Array:
         return state.time >= self.limit

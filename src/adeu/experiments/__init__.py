@@ -29,6 +29,7 @@ NAMES = (
     "theorem-2",
     "mujoco",
     "mujoco-td3",
+    "g-ablation",
 )
 
 

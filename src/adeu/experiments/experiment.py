@@ -69,6 +69,8 @@ class Experiment:
         metrics: the table's columns.
         draw: makes the plots in a folder, from each case's curves, and returns where they are.
         paper: the paper's figures, by case and metric.
+        others: figures of others than the paper, by who has them, case and metric.
+        bold: a metric; where a case is within a tenth of the best of it, it is printed bold.
         seeds: which to run, if nobody says otherwise.
         read: a run's columns.
     """
@@ -80,6 +82,8 @@ class Experiment:
     metrics: tuple[Metric, ...]
     draw: Callable[[Mapping[str, Curves], pathlib.Path], list[pathlib.Path]]
     paper: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Mapping[str, float]]] = dataclasses.field(default_factory=dict)
+    bold: str = ""
     seeds: Sequence[int] = range(5)
     read: Callable[[pathlib.Path], Mapping[str, Any]] = read
 
@@ -143,12 +147,14 @@ class Family:
         title: what it is, in a line.
         members: the experiments.
         draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
+        table: one for the screen of all of them, from each member's `summary`.
     """
 
     name: str
     title: str
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
+    table: Callable[[Mapping[str, list[dict[str, Any]]]], Any] | None = None
 
     def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
         """Draws what the runs of the members came to, which may have settings of their own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import warnings
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import adeu
 from adeu.experiments import plots
 from adeu.experiments.experiment import MAX, MEAN, Experiment, Family, Metric, read
+from adeu.experiments.tables import main_table
 from adeu.experiments.td3_setting import Td3Setting
 from adeu.runs.folder import SPEC, read_json
 from adeu.runs.statistics import Curves, iqm
@@ -44,6 +46,14 @@ PRESETS = {
     "paper": {"learning_rate": 5e-5, "capacity": 100_000},
     "td3": {"learning_rate": 3e-4, "capacity": 1_000_000},
 }
+OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
+    ("Hopper-v5", "td3"): {
+        "authors, v1": {"constant-0.1": {"mean": 360, "max": 827}},
+        "authors' code, v5": {"constant-0.1": {"mean": 194, "max": 404}},
+    }
+}
+"""By environment and preset, who else has figures of a case over 100,000 steps: the curves that TD3's authors
+published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
 SATURATED = 0.95
 
 
@@ -168,6 +178,8 @@ def member(name: str, env: str, preset: str) -> Experiment:
         metrics=METRICS,
         draw=draw_one,
         paper=paper_figures(env),
+        others=OTHERS.get((env, preset), {}),
+        bold="mean",
         seeds=range(3),
         read=read_run,
     )
@@ -186,6 +198,7 @@ def family(name: str, preset: str) -> Family:
         title=f"TD3 on six MuJoCo tasks, the paper's main table, with its controls; preset {preset!r}",
         members=tuple(member(name, env, preset) for env in ENVIRONMENTS),
         draw=draw_all,
+        table=functools.partial(main_table, "Mean; max of the average run", ROWS),
     )
 
 

@@ -21,7 +21,7 @@ WINDOW = 1_000
 """Steps within which a control's spreads are shuffled."""
 OWN = (
     *("hidden", "learning_rate", "gamma", "tau", "policy_noise", "noise_clip", "policy_delay", "capacity", "batch"),
-    *("warmup", "critics", "acting", "ucb", "candidates", "candidate_spread", "bonus"),
+    *("warmup", "critics", "acting", "ucb", "candidates", "candidate_spread", "bonus", "gated", "weighted"),
 )
 
 
@@ -68,6 +68,8 @@ class Td3Setting:
     candidates: int = 32
     candidate_spread: float = 0.2
     bonus: Mechanism | None = None
+    gated: bool = False
+    weighted: bool = False
     source: str = ""
     control: str = "mean"
     traced: tuple[int, ...] = ()

@@ -1,0 +1,216 @@
+"""PettingZoo's parallel environments: one explorer for each agent, or one that all share."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adeu.adapters.versions import require
+from adeu.behavior.behavior import Behavior
+from adeu.core import check
+from adeu.core.contract import Decision, Transition
+from adeu.core.explorer import Explorer
+
+require("pettingzoo")
+
+from gymnasium import spaces  # noqa: E402
+
+PerAgent = Mapping[Any, Any]
+
+
+class ParallelBehavior:
+    """`Behavior` for the agents of a PettingZoo parallel environment, by their names.
+
+    Each agent has a random stream, options and rollout coins of its own. An agent that has left takes no part until
+    it is back; its next episode begins where its last one ended.
+
+    Args:
+        explorer: what each agent explores by, or a mapping from agents to explorers.
+        env: a parallel environment, looked at for its agents and spaces only.
+        seed: of all random numbers.
+        shared: whether all agents share what f learns; they then need equal spaces and `possible_agents`.
+        central: whether f sees, in place of the agent's own observation, those of all agents: one vector of them in
+            the order of `possible_agents`, zeros for who is not there, then a 1 or 0 for each: present or not.
+            The paper's central f_i: shared or not, each agent is measured by it around its own center.
+        encoder: see `Behavior`; not with `central`.
+
+    Examples:
+        >>> import adeu, numpy as np
+        >>> from pettingzoo.test.example_envs import generated_agents_parallel_v0
+        >>> from adeu.adapters.pettingzoo import ParallelBehavior
+        >>> env = generated_agents_parallel_v0.parallel_env()
+        >>> observations, infos = env.reset(seed=0)
+        >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
+        >>> behavior = ParallelBehavior(explorer, env)
+        >>> centers = {agent: np.zeros(env.action_space(agent).n) for agent in env.agents}
+        >>> decisions = behavior.act(observations, centers)
+        >>> set(decisions) == set(env.agents)
+        True
+    """
+
+    def __init__(
+        self,
+        explorer: Explorer | Mapping[Any, Explorer],
+        env: Any,
+        seed: int = 0,
+        *,
+        shared: bool = False,
+        central: bool = False,
+        encoder: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._agents = list(getattr(env, "possible_agents", None) or [])
+        if (shared or central) and not self._agents:
+            check.refuse(self, "env", "an environment with possible_agents, or shared=False and central=False", env)
+        if shared and isinstance(explorer, Mapping):
+            check.refuse(self, "explorer", "one Explorer where it is shared", explorer)
+        if central and encoder is not None:
+            check.refuse(self, "encoder", "None where f is central", encoder)
+        self._explorer, self._env, self._seed, self._encoder = explorer, env, seed, encoder
+        self._joint = [env.observation_space(agent) for agent in self._agents] if central else None
+        self._team = self._make_team() if shared else None
+        self._own: dict[Any, Behavior] = {}
+        self._seen: dict[Any, Any] = {}
+
+    def behavior(self, agent: Any) -> Behavior:
+        """The `Behavior` that decides for an agent; a shared one has a row for each of `possible_agents`."""
+        if self._team is not None:
+            return self._team
+        if agent not in self._own:
+            explorer = self._explorer[agent] if isinstance(self._explorer, Mapping) else self._explorer
+            number = self._agents.index(agent) if agent in self._agents else len(self._own)
+            seed = int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0])
+            self._own[agent] = Behavior(explorer, self._interface(agent), seed, self._encoder)
+        return self._own[agent]
+
+    def act(self, observations: PerAgent, centers: PerAgent, **given: PerAgent) -> dict[Any, Decision]:
+        """Decides for each agent that observes.
+
+        Args:
+            observations: as the environment returned them.
+            centers: pi(s) of each agent: a mean action, or one preference per action.
+            given: what mechanisms ask for by name, such as `q_values`, for each agent; `action_mask` too.
+        """
+        self._seen = self._look(observations)
+        if self._team is None:
+            return {
+                agent: self.behavior(agent).act(
+                    self._seen[agent], centers[agent], **{name: values[agent] for name, values in given.items()}
+                )
+                for agent in observations
+            }
+        self._skip(observations)
+        rows = {name: self._rows(values) for name, values in given.items()}
+        whole = self._team.act(self._rows(self._seen), self._rows(centers), **rows)
+        return {agent: Decision(*(part[self._agents.index(agent)] for part in whole)) for agent in observations}
+
+    def observe(
+        self,
+        actions: PerAgent,
+        rewards: PerAgent,
+        next_observations: PerAgent,
+        terminations: PerAgent,
+        truncations: PerAgent,
+        infos: PerAgent | None = None,
+    ) -> None:
+        """Takes in the step that followed `act`, as the environment returned it; an agent's end begins its next
+        episode. A cost is taken from its `infos`.
+        """
+        after = self._look(next_observations)
+        steps = {
+            agent: Transition(
+                self._seen[agent],
+                action,
+                rewards[agent],
+                after[agent],
+                terminations[agent],
+                truncations[agent],
+                (infos or {}).get(agent, {}).get("cost"),
+            )
+            for agent, action in actions.items()
+        }
+        if self._team is None:
+            for agent, step in steps.items():
+                self.behavior(agent).observe(step)
+            return
+        rows = [{agent: step[i] for agent, step in steps.items()} for i in range(len(Transition._fields))]
+        costs = rows.pop()
+        cost = self._rows(costs) if all(value is not None for value in costs.values()) else None
+        self._team.observe(Transition(*map(self._rows, rows))._replace(cost=cost))
+
+    def begin(self) -> None:
+        """Begins an episode for all: only for a reset before the agents' ends."""
+        for behavior in [self._team] if self._team is not None else self._own.values():
+            behavior.begin()
+
+    def update(self, agent: Any, batch: Any, **given: Any) -> None:
+        """Lets f learn from a batch of an agent's transitions; where f is central, their observations are joint
+        (`joint`).
+        """
+        self.behavior(agent).update(batch, **given)
+
+    def joint(self, observations: PerAgent) -> np.ndarray:
+        """What a central f sees."""
+        if self._joint is None:
+            raise ValueError("ParallelBehavior: joint() takes central=True")
+        parts = [
+            spaces.flatten(space, observations[agent]) if agent in observations else np.zeros(spaces.flatdim(space))
+            for agent, space in zip(self._agents, self._joint, strict=True)
+        ]
+        present = [agent in observations for agent in self._agents]
+        return np.concatenate([*parts, present]).astype(np.float32)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a file for each agent, or the shared one, into a folder."""
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, behavior in self._files():
+            behavior.save(pathlib.Path(folder) / name)
+
+    def load(self, folder: str | os.PathLike[str]) -> None:
+        """Goes on from what `save` wrote, for each agent of this environment that has a file there."""
+        for agent in self._agents if self._team is None else []:
+            self.behavior(agent)
+        found = [(pathlib.Path(folder) / name, behavior) for name, behavior in self._files()]
+        if not any(path.exists() for path, _ in found):
+            raise FileNotFoundError(f"{folder}: there is nothing that ParallelBehavior saved")
+        for path, behavior in found:
+            if path.exists():
+                behavior.load(path)
+
+    def _files(self) -> list[tuple[str, Behavior]]:
+        if self._team is not None:
+            return [("shared.npz", self._team)]
+        return [(f"agent-{agent}.npz", behavior) for agent, behavior in self._own.items()]
+
+    def _make_team(self) -> Behavior:
+        first, *others = [self._interface(agent) for agent in self._agents]
+        for agent, other in zip(self._agents[1:], others, strict=True):
+            if other != first:
+                check.refuse(self, "shared", "False where agents' spaces differ", f"{agent!r}: {other}")
+        first.num_envs = len(self._agents)
+        return Behavior(self._explorer, first, self._seed, self._encoder)  # type: ignore[arg-type]
+
+    def _interface(self, agent: Any) -> types.SimpleNamespace:
+        observation_space = self._env.observation_space(agent)
+        if self._joint is not None:
+            size = sum(map(spaces.flatdim, self._joint)) + len(self._agents)
+            observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
+        return types.SimpleNamespace(observation_space=observation_space, action_space=self._env.action_space(agent))
+
+    def _look(self, observations: PerAgent) -> dict[Any, Any]:
+        if self._joint is None:
+            return dict(observations)
+        return dict.fromkeys(observations, self.joint(observations))
+
+    def _skip(self, present: PerAgent) -> None:
+        assert self._team is not None
+        self._team.skip([agent not in present for agent in self._agents])
+
+    def _rows(self, values: PerAgent) -> np.ndarray:
+        """A row for each agent; the rows of those who are not there do not matter."""
+        filling = next(iter(values.values()))
+        return np.stack([np.asarray(values.get(agent, filling)) for agent in self._agents])

@@ -1,0 +1,87 @@
+"""How an explorer gets between a Stable-Baselines3 model and its environment, and out again.
+
+For as long as it is attached, the model is of a subclass of its own class, made for it. So nothing is added to the
+model's attributes, which `model.save` would pickle, and nothing changes for any other model.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, Protocol
+
+_ORIGINAL = "_adeu_original_class"
+
+
+class Listener(Protocol):
+    """What the model calls while it is attached."""
+
+    learns: bool
+
+    def decide(self, model: Any) -> tuple[Any, Any]:
+        """The actions for the environments, and the same as the replay stores them."""
+
+    def learn_from(self, samples: Any) -> None:
+        """A batch that the agent has just drawn."""
+
+    def save(self, path: Any) -> None:
+        """Writes the explorer's state beside the model that is saved at `path`."""
+
+
+class Overheard:
+    """A replay buffer whose batches a listener gets too."""
+
+    def __init__(self, buffer: Any, listener: Listener) -> None:
+        self._buffer, self._listener = buffer, listener
+
+    def sample(self, *args: Any, **kwargs: Any) -> Any:
+        samples = self._buffer.sample(*args, **kwargs)
+        self._listener.learn_from(samples)
+        return samples
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._buffer, name)
+
+
+def attach(model: Any, listener: Listener) -> None:
+    """Lets `listener` decide after the warm-up, hear each batch, and be saved with the model."""
+    original, owner = type(model), id(model)
+
+    def _sample_action(self: Any, learning_starts: int, action_noise: Any = None, n_envs: int = 1) -> Any:
+        if id(self) != owner or self.num_timesteps < learning_starts:
+            return original._sample_action(self, learning_starts, action_noise, n_envs)
+        return listener.decide(self)
+
+    def train(self: Any, *args: Any, **kwargs: Any) -> None:
+        if id(self) != owner or not listener.learns:
+            original.train(self, *args, **kwargs)
+            return
+        buffer = self.replay_buffer
+        self.replay_buffer = Overheard(buffer, listener)
+        try:
+            original.train(self, *args, **kwargs)
+        finally:
+            self.replay_buffer = buffer
+
+    def save(self: Any, path: Any, *args: Any, **kwargs: Any) -> None:
+        original.save(self, path, *args, **kwargs)
+        if id(self) == owner and isinstance(path, str | pathlib.PurePath):
+            listener.save(path)
+
+    def _setup_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # A call of learn() attaches whom it is given, and nobody else.
+        detach(self)
+        return original._setup_learn(self, *args, **kwargs)
+
+    methods = (_sample_action, train, save, _setup_learn)
+    body = {method.__name__: method for method in methods} | {_ORIGINAL: original, "__module__": original.__module__}
+    model.__class__ = type(original.__name__, (original,), body)
+
+
+def detach(model: Any) -> None:
+    """Makes the model what it was; nothing happens to one that nobody is attached to."""
+    if attached(model):
+        model.__class__ = getattr(model, _ORIGINAL)
+
+
+def attached(model: Any) -> bool:
+    return hasattr(model, _ORIGINAL)

@@ -1,0 +1,55 @@
+"""The appendix's ablation of g: the sigmoid, a g that falls to zero, and two remedies for what that may forget."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import adeu
+from adeu.experiments import mujoco
+from adeu.experiments.experiment import Experiment, Family
+from adeu.experiments.td3_setting import Td3Setting
+
+SOURCES = ("rnd", "q-std")
+LESSON = (
+    "sigmoid: g(x) = c * sigmoid(x), between 0.1 and 0.2, as in the main table. saturating: c * (1 - exp(-x)), which "
+    "is 0 where nothing is uncertain. What an agent then does again and again fills its replay; gated lets a "
+    "transition in with probability g(f(s))/c, weighted lets it count as much in the losses."
+)
+
+
+def cases(env: str, preset: str = "paper") -> dict[str, Td3Setting]:
+    """For each f of the main table that adapts, the two g and the remedies."""
+    found: dict[str, Td3Setting] = {}
+    table = mujoco.cases(env, preset)
+    for source in SOURCES:
+        setting = table[source]
+        saturating = dataclasses.replace(setting, g=adeu.Saturating(mujoco.C))
+        found |= {
+            f"{source}-sigmoid": setting,
+            f"{source}-saturating": saturating,
+            f"{source}-saturating-gated": dataclasses.replace(saturating, gated=True),
+            f"{source}-saturating-weighted": dataclasses.replace(saturating, weighted=True),
+        }
+    return found
+
+
+def member(env: str) -> Experiment:
+    return Experiment(
+        name=f"g-ablation/{env}",
+        title=f"Two g and two remedies, TD3 on {env}",
+        lesson=LESSON,
+        cases=cases(env),
+        metrics=mujoco.METRICS,
+        draw=mujoco.draw_one,
+        bold="mean",
+        seeds=range(3),
+        read=mujoco.read_run,
+    )
+
+
+EXPERIMENT = Family(
+    name="g-ablation",
+    title="The appendix's ablation of the normaliser, with its remedies against forgetting, on six MuJoCo tasks",
+    members=tuple(map(member, mujoco.ENVIRONMENTS)),
+    draw=mujoco.draw_all,
+)

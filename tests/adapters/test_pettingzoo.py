@@ -1,0 +1,175 @@
+"""Agents that come and go, in PettingZoo's own parallel environments and in one that can be accounted for."""
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium import spaces
+from pettingzoo.test import parallel_api_test
+from pettingzoo.test.example_envs import generated_agents_parallel_v0
+
+import adeu
+from adeu.adapters.pettingzoo import ParallelBehavior
+from tests.adapters.sb3_tools import constant, same
+
+COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Bernoulli())
+
+
+class Leaving(pettingzoo.ParallelEnv):
+    """Agent i observes (its time, i) and leaves after its own number of steps; all are back at the reset."""
+
+    metadata = {"name": "leaving"}  # noqa: RUF012
+
+    def __init__(self, *lengths):
+        self.possible_agents = [f"agent_{i}" for i in range(len(lengths))]
+        self.lengths = dict(zip(self.possible_agents, lengths, strict=True))
+        self.agents = []
+        self.sees, self.does = spaces.Box(0.0, 100.0, (2,), np.float32), spaces.Discrete(2)
+
+    def observation_space(self, agent):
+        return self.sees
+
+    def action_space(self, agent):
+        return self.does
+
+    def _look(self, agents):
+        numbers = {agent: float(self.possible_agents.index(agent)) for agent in agents}
+        return {agent: np.array([self.time, number], np.float32) for agent, number in numbers.items()}
+
+    def reset(self, seed=None, options=None):
+        self.time, self.agents = 0, list(self.possible_agents)
+        return self._look(self.agents), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        self.time += 1
+        acting = list(self.agents)
+        ends = {agent: self.time >= self.lengths[agent] for agent in acting}
+        self.agents = [agent for agent in acting if not ends[agent]]
+        rewards, infos = dict.fromkeys(acting, 1.0), {agent: {"cost": 2.0} for agent in acting}
+        return self._look(acting), rewards, ends, dict.fromkeys(acting, False), infos
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen(adeu.Mechanism):
+    """The sum of what was observed after each step, and of the costs."""
+
+    def init(self, key, obs):
+        return jnp.zeros(jnp.shape(obs)[0] + 1)
+
+    def measure(self, key, state, carry, obs, **given):
+        return jnp.sum(obs), carry
+
+    def observe(self, state, transition, **given):
+        return state + jnp.append(transition.next_obs, jnp.asarray(transition.cost, float))
+
+
+def play(behavior, env, episodes, seed=0, most=100):
+    """The decisions of each agent, one list for each episode."""
+    record = []
+    for episode in range(episodes):
+        observations, _ = env.reset(seed=seed + episode)
+        record.append({})
+        for _ in range(most):
+            if not env.agents:
+                break
+            centers = {agent: np.arange(env.action_space(agent).n, dtype=float) for agent in env.agents}
+            decisions = behavior.act({agent: observations[agent] for agent in env.agents}, centers)
+            assert list(decisions) == list(env.agents)
+            for agent, decision in decisions.items():
+                record[-1].setdefault(agent, []).append(decision)
+            actions = {agent: decision.action for agent, decision in decisions.items()}
+            observations, *rest = env.step(actions)
+            behavior.observe(actions, rest[0], observations, *rest[1:])
+    return record
+
+
+def test_the_environment_is_clean():
+    parallel_api_test(Leaving(2, 3, 5))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_each_agent_follows_its_own_episodes(shared):
+    lengths = (1, 2, 5)
+    env = Leaving(*lengths)
+    record = play(ParallelBehavior(COINS, env, seed=3, shared=shared), env, 12)
+    coins = {agent: [[d.uncertainty for d in episode[agent]] for episode in record] for agent in env.possible_agents}
+    for agent, length in env.lengths.items():
+        assert all(len(episode) == length and len(set(episode)) == 1 for episode in coins[agent])
+        assert len({episode[0] for episode in coins[agent]}) == 2
+    assert coins["agent_0"] != [episode[:1] for episode in coins["agent_1"]]
+
+
+def test_an_agents_stream_stands_still_while_it_is_away():
+    """Shared: agent 2 decides as it would have if the others had never left."""
+    away = play(ParallelBehavior(COINS, Leaving(1, 2, 5), shared=True), Leaving(1, 2, 5), 4)
+    there = play(ParallelBehavior(COINS, Leaving(5, 5, 5), shared=True), Leaving(5, 5, 5), 4)
+    for one, other in zip(away, there, strict=True):
+        assert all(same(a, b) for a, b in zip(one["agent_2"], other["agent_2"], strict=True))
+    firsts = [[episode["agent_0"][0].action for episode in record] for record in (away, there)]
+    assert len(firsts[0]) == len(firsts[1]) == 4
+
+
+def test_what_f_learns_is_shared_or_each_agents_own():
+    env = Leaving(2, 4)
+    explorer = adeu.Explorer(Seen(), adeu.Clip(), adeu.Bernoulli())
+    shared, own = ParallelBehavior(explorer, env, shared=True), ParallelBehavior(explorer, env)
+    for behavior in (shared, own):
+        play(behavior, env, 1)
+    np.testing.assert_array_equal(shared.behavior("agent_0").state, [1 + 2 + 1 + 2 + 3 + 4, 4, 2 * 6])
+    np.testing.assert_array_equal(own.behavior("agent_0").state, [1 + 2, 0, 2 * 2])
+    np.testing.assert_array_equal(own.behavior("agent_1").state, [1 + 2 + 3 + 4, 4, 2 * 4])
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_central_f_sees_all_agents(shared):
+    env = Leaving(1, 3)
+    explorer = adeu.Explorer(Seen(), adeu.Clip(), adeu.Bernoulli())
+    behavior = ParallelBehavior(explorer, env, shared=shared, central=True)
+    np.testing.assert_array_equal(behavior.joint({"agent_1": np.array([7.0, 1.0])}), [0, 0, 7, 1, 0, 1])
+    (episode,) = play(behavior, env, 1)
+    # At the start both see (0, 0) and (0, 1), both present; then agent_1 is alone, at time 1 and 2.
+    assert [float(decision.uncertainty) for decision in episode["agent_0"]] == [3]
+    assert [float(decision.uncertainty) for decision in episode["agent_1"]] == [3, 1 + 1 + 1, 2 + 1 + 1]
+    rnd = adeu.Explorer(adeu.Rnd(scale=1.0, hidden=(8,), features=4), adeu.Clip(), adeu.Bernoulli())
+    learner, size = ParallelBehavior(rnd, env, shared=shared, central=True), 6
+    batch = adeu.Transition(*(np.zeros(shape) for shape in ((4, size), 4, 4, (4, size), 4, 4)))
+    batch = batch._replace(action=np.zeros(4, int))
+    learner.update("agent_1", batch)
+    assert learner.behavior("agent_1").state.moments.size == 4
+
+
+def test_agents_that_nobody_knew_before():
+    """PettingZoo's own: agents of several types are made as it goes on, each with spaces of its type."""
+    env = generated_agents_parallel_v0.parallel_env()  # which never ends
+    behavior = ParallelBehavior(constant(0.5, adeu.Bernoulli()), env, seed=0)
+    (episode,) = play(behavior, env, 1, most=25)
+    steps = {agent: len(decisions) for agent, decisions in episode.items()}
+    assert len(set(steps.values())) > 1
+    assert all(behavior.behavior(agent).step == count for agent, count in steps.items())
+    with pytest.raises(ValueError, match="possible_agents"):
+        ParallelBehavior(constant(0.5, adeu.Bernoulli()), env, shared=True)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_save_and_go_on(shared, tmp_path):
+    env = Leaving(2, 3)
+    first, again = (ParallelBehavior(COINS, env, seed=seed, shared=shared) for seed in (1, 2))
+    play(first, env, 2)
+    first.save(tmp_path / "agents")
+    again.load(tmp_path / "agents")
+    for one, other in zip(play(first, env, 3), play(again, env, 3), strict=True):
+        assert all(same(a, b) for agent in one for a, b in zip(one[agent], other[agent], strict=True))
+    with pytest.raises(FileNotFoundError, match="nothing that ParallelBehavior saved"):
+        again.load(tmp_path)
+
+
+def test_one_explorer_for_each_agent():
+    env = Leaving(2, 2)
+    explorers = {"agent_0": constant(0.0, adeu.Bernoulli()), "agent_1": constant(1.0, adeu.Bernoulli())}
+    record = play(ParallelBehavior(explorers, env), env, 5)
+    assert not any(decision.explored for episode in record for decision in episode["agent_0"])
+    assert all(decision.explored for episode in record for decision in episode["agent_1"])
+    with pytest.raises(ValueError, match="one Explorer where it is shared"):
+        ParallelBehavior(explorers, env, shared=True)

@@ -1,0 +1,65 @@
+"""The same callback in real SBX models."""
+
+import jax
+import numpy as np
+import pytest
+
+import adeu
+from adeu.adapters.sbx import ExplorerCallback
+from tests.adapters.sb3_tools import TWO, Record, clocks, constant, make, same
+
+RND = adeu.Rnd(scale=1.0, hidden=(8,), features=4)
+BOTH = adeu.Explorer(adeu.Product((adeu.EnsembleStd(), adeu.Constant(1.0))), adeu.Clip(), adeu.Gaussian())
+LEARNS = adeu.Explorer(RND, adeu.Clip(), adeu.Gaussian())
+
+
+@pytest.fixture(scope="module")
+def sbx():
+    """Imported by the process that needs it: it takes seconds."""
+    import sbx
+
+    return sbx
+
+
+@pytest.mark.parametrize("name", ["TD3", pytest.param("SAC", marks=pytest.mark.slow)])
+def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name, tmp_path):
+    kwargs = {"net_arch": [8], "n_critics": 3}
+    model, callback = make(getattr(sbx, name), clocks(5, 4), policy_kwargs=kwargs), ExplorerCallback(BOTH)
+    model.learn(20, callback=[callback, record := Record(callback)])
+    obs = np.concatenate(record.obs)
+    mean = model.policy.scale_action(model.predict(obs, deterministic=True)[0])
+    state = model.policy.qf_state
+    q_values = np.asarray(state.apply_fn(state.params, obs, mean))
+    assert q_values.shape == (3, 20, 1)
+    uncertainty = np.concatenate([decision.uncertainty for decision in record.decisions])
+    np.testing.assert_allclose(uncertainty, q_values.std(axis=0)[:, 0], rtol=1e-4, atol=1e-6)
+    away = np.abs(np.concatenate(record.actions) - mean).mean(axis=1)
+    assert 0 < away.max() < 5 * uncertainty.max()
+    check_learning_and_files(model, tmp_path)
+
+
+def check_learning_and_files(model, tmp_path):
+    callback, again = ExplorerCallback(LEARNS), ExplorerCallback(LEARNS)
+    model.gradient_steps = 2
+    model.learn(8, callback=callback)
+    assert float(callback.behavior.state.moments.size) == 4 * 2 * 16  # SBX draws all gradient steps' batches at once
+    model.save(tmp_path / "sbx")
+    loaded = type(model).load(tmp_path / "sbx", env=clocks(5, 4))
+    again.load(tmp_path / "sbx")
+    loaded.gradient_steps = 0
+    loaded.learn(4, callback=again, reset_num_timesteps=False)
+    assert again.behavior.step == 12
+    assert same(jax.tree.leaves(callback.behavior.state), jax.tree.leaves(again.behavior.state))
+
+
+def test_dqn_explores_by_the_spread(sbx):
+    never = {"exploration_initial_eps": 0.0, "exploration_final_eps": 0.0}
+    model = make(sbx.DQN, clocks(5, 4, actions=TWO, offset=1.0), **never)
+    callback = ExplorerCallback(constant(0.5, adeu.Bernoulli()))
+    model.learn(400, callback=[callback, record := Record(callback)])
+    best = model.predict(np.concatenate(record.obs), deterministic=True)[0]
+    explored = np.concatenate([decision.explored for decision in record.decisions])
+    actions = np.concatenate(record.actions)
+    np.testing.assert_array_equal(actions[~explored], best[~explored])
+    assert 0.35 < np.mean(actions[explored] == best[explored]) < 0.65
+    assert 0.4 < np.mean(explored) < 0.6

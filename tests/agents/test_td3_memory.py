@@ -1,0 +1,43 @@
+"""How much memory TD3 takes on the largest task: all of a process, in one of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import dataclasses, resource
+import numpy as np
+from adeu.experiments import mujoco
+from adeu.runs.folder import to_npz
+
+setting = mujoco.cases("Humanoid-v5", "paper")["q-std"]
+assert setting.capacity == 100_000
+setting = dataclasses.replace(setting, warmup=1_000, steps=1_200, evaluate_every=1_200, evaluate_episodes=1)
+trainer = setting.trainer(0)
+trainer.restore(trainer.arrays())
+loop = trainer._loop
+memory, rng = loop.agent._memory, np.random.default_rng(0)
+obs = rng.normal(size=(1, memory.obs_size)).astype(np.float32)
+for step in range(100_000):
+    next_obs = obs + 0.01
+    memory.add(obs, rng.uniform(-1, 1, (1, 17)), [1.0], next_obs, [step % 25 == 24], [False])
+    obs = next_obs if step % 25 < 24 else obs + 1.0
+assert len(memory) == 100_000
+while trainer.done < trainer.total:
+    trainer.advance()
+content = to_npz(trainer.arrays())  # a checkpoint
+assert len(content) > 100e6
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+def test_humanoid_with_a_full_replay_takes_less_than_a_gigabyte_and_a_half():
+    """The instance with five critics: updates, an evaluation and a checkpoint."""
+    pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    peak = int(run.stdout.split()[-1])
+    print(f"peak: {peak / 1e9:.2f} GB")
+    assert peak < 1.5e9

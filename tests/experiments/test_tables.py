@@ -1,0 +1,70 @@
+"""Tables on the screen: whose figures stand in them, and which are bold."""
+
+import numpy as np
+import pytest
+from rich.console import Console
+from rich.style import Style
+
+from adeu.experiments import find, locate
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
+from adeu.experiments.tables import best, table
+from adeu.runs import statistics
+
+
+def curves(means):
+    """Two seeds for each case, with that mean over three evaluations, the best of which is 10 more."""
+    steps = np.full((2, 3), 50_000.0)
+    columns = {"step": steps, "trained": steps > 0, "spread": steps * 0 + 0.15}
+    return {
+        case: columns | {"return": np.array([[-10.0, 0.0, 10.0], [-12.0, 2.0, 10.0]]) + mean}
+        for case, mean in means.items()
+    }
+
+
+def printed(shown):
+    """The text, and what of it is bold."""
+    console = Console(width=250, color_system="truecolor", force_terminal=True)
+    segments = [segment for line in console.render_lines(shown) for segment in line]
+    bold = [segment.text.strip() for segment in segments if (segment.style or Style()).bold]
+    return "".join(segment.text for segment in segments), " ".join(bold)
+
+
+def test_best_is_within_a_tenth_of_the_best():
+    def rows(**values):
+        return [{"case": case, "metric": "mean", "value": value} for case, value in values.items()]
+
+    assert best(rows(a=100.0, b=90.0, c=89.9, d=None), "mean") == {"a", "b"}
+    assert best(rows(a=-100.0, b=-110.0, c=-111.0), "mean") == {"a", "b"}
+    assert best(rows(a=1.0), "max") == set()
+
+
+def test_the_main_table_has_the_papers_form(monkeypatch):
+    monkeypatch.setattr(statistics, "RESAMPLES", 20)
+    family = find("mujoco")
+    summaries = {}
+    for number, member in enumerate(family.members):
+        means = {row: 1_000.0 + 100 * place for place, row in enumerate(ROWS)} | {"no-noise": 9_000.0}
+        summaries[member.name] = member.summary(curves({case: mean + number for case, mean in means.items()}))
+    text, bold = printed(family.table(summaries))
+    for number, env in enumerate(ENVIRONMENTS):
+        assert env in text
+        for place, row in enumerate(ROWS):
+            pair = f"{1_000 + 100 * place + number:,}; {1_010 + 100 * place + number:,}"
+            assert row in text
+            assert pair in text
+            assert (pair in bold) == (place >= 4)  # no-noise is a control, not of the table
+    assert "paper 376; 631" in text
+    assert "IQM 1,500" in text
+
+
+@pytest.mark.parametrize("name", ["mujoco", "mujoco-td3"])
+def test_authors_figures_stand_beside_their_setting(name, monkeypatch):
+    monkeypatch.setattr(statistics, "RESAMPLES", 20)
+    (hopper,) = locate(f"{name}/Hopper-v5")
+    text, bold = printed(table(hopper, hopper.summary(curves({"constant-0.1": 200.0, "rnd": 300.0}))))
+    assert ("authors, v1 360" in text) == ("authors, v1 827" in text) == (name == "mujoco-td3")
+    assert ("authors' code, v5 194" in text) == ("authors' code, v5 404" in text) == (name == "mujoco-td3")
+    assert "paper 733" in text
+    assert "rnd" in bold
+    assert "300" in bold
+    assert "200" not in bold

@@ -1,0 +1,48 @@
+"""Runs of TD3: one that breaks keeps its last good checkpoint, and controls follow their sources on any engine."""
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.experiments.td3_setting import Td3Setting
+from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Folder, load_checkpoint
+from adeu.runs.work import work
+from tests.runs.broken import Broken
+
+SMALL = Td3Setting(
+    "tests.runs.broken:Broken-v0",
+    adeu.Constant(0.1),
+    adeu.Identity(),
+    adeu.Gaussian(),
+    steps=100,
+    evaluate_every=50,
+    evaluate_episodes=1,
+    hidden=(8,),
+    batch=8,
+    warmup=30,
+    capacity=150,
+    policy_delay=1,
+)
+
+
+def run(folder):
+    work(Folder(folder), SMALL.trainer(0), lambda progress: None, checkpoint_seconds=0)
+
+
+def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
+    run(tmp_path / "whole")
+    monkeypatch.setattr(Broken, "at", 70)
+    with pytest.raises(ValueError, match=r"step\(\) returned the observation \[nan.* at step 70 .*, in episode 4;"):
+        run(tmp_path / "broken")
+    saved = load_checkpoint(Folder(tmp_path / "broken"))
+    assert saved
+    arrays, text = saved
+    assert int(arrays["step"]) == 60
+    assert text.splitlines()[-1].startswith("50,")
+    assert all(np.isfinite(array).all() for array in arrays.values())
+    monkeypatch.setattr(Broken, "at", 0)
+    run(tmp_path / "broken")
+    metrics = [(tmp_path / name / METRICS).read_bytes() for name in ("whole", "broken")]
+    assert metrics[0] == metrics[1]
+    assert (tmp_path / "broken" / DONE).exists()
+    assert not (tmp_path / "broken" / CHECKPOINT).exists()
