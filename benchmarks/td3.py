@@ -77,9 +77,9 @@ def peer(name: str, env_name: str) -> Piece:
     if name == "SB3":
         from stable_baselines3 import TD3
     else:
-        from sbx import TD3
+        from sbx import TD3  # type: ignore[assignment]
     env = gymnasium.make(env_name)
-    size = env.action_space.shape[0]
+    size = env.action_space.shape[0]  # type: ignore[index]
     model = TD3(
         "MlpPolicy",
         env,
@@ -116,7 +116,7 @@ def updates(env_name: str) -> Piece:
     env = gymnasium.make(env_name)
     explorer = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Gaussian())
     agent = Td3Agent(Td3(explorer, capacity=CAPACITY, warmup=WARMUP), env, seed=0)
-    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]
+    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]  # type: ignore[index]
     agent.begin(rng.normal(size=inputs))
     step = 0
 
@@ -137,16 +137,25 @@ def product(name: str, threads: int) -> Piece:
     import numpy as np
 
     a, b = np.random.default_rng(0).normal(size=(2, BATCH, BATCH)).astype(np.float32)
+    once: Callable[[], Any]
     if name == "product in XLA":
         import jax
 
         multiply, left, right = jax.jit(jax.numpy.matmul), jax.numpy.asarray(a), jax.numpy.asarray(b)
-        return lambda count: len([multiply(left, right).block_until_ready() for _ in range(count)])
-    import torch
+        once = lambda: multiply(left, right).block_until_ready()  # noqa: E731
+    else:
+        import torch
 
-    torch.set_num_threads(threads)
-    first, second = torch.from_numpy(a), torch.from_numpy(b)
-    return lambda count: len([torch.mm(first, second) for _ in range(count)])
+        torch.set_num_threads(threads)
+        first, second, out = torch.from_numpy(a), torch.from_numpy(b), torch.empty(BATCH, BATCH)
+        once = lambda: torch.mm(first, second, out=out)  # noqa: E731
+
+    def multiply_often(count: int) -> int:
+        for _ in range(count):
+            once()
+        return count
+
+    return multiply_often
 
 
 def operations(inputs: int, actions: int) -> float:
@@ -206,7 +215,7 @@ def answer(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(f"a contender died: {process.args}")
+        raise RuntimeError(f"a contender died: {process.args!r}")
     return line
 
 
@@ -237,7 +246,7 @@ def report(env_name: str, threads: int, found: dict[str, list[Any]]) -> None:
     speed = {name: [each[clock] for each in rounds] for name, rounds in found.items()}
 
     def ratio(name: str, other: str) -> float:
-        return statistics.median(a / b for a, b in zip(speed[name], speed[other], strict=True))
+        return float(statistics.median(a / b for a, b in zip(speed[name], speed[other], strict=True)))
 
     ours = {name: title for name, title in (("constant", "adeu"), (OVERLAP, "adeu, overlapping")) if name in speed}
     middle = {name: statistics.median(values) for name, values in speed.items()}

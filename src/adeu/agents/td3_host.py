@@ -61,11 +61,17 @@ def compiled(td3: Td3, rule: Rules) -> Compiled:
         return rule.update(at(key, UPDATE, step), learner, unpack(rows, next_obs), step)
 
     def copy(acting: Acting) -> Acting:
-        return jax.tree.map(jnp.copy, acting)  # type: ignore[no-any-return]
+        return jax.tree.map(jnp.copy, acting)
 
-    given_away = jax.jit(update, donate_argnums=1)  # in place
-    compiled = map(jax.jit, (init, begin, decide, exploit, observe))
-    return Compiled(*compiled, given_away, jax.jit(copy))
+    return Compiled(
+        jax.jit(init),
+        jax.jit(begin),
+        jax.jit(decide),
+        jax.jit(exploit),
+        jax.jit(observe),
+        jax.jit(update, donate_argnums=1),  # in place
+        jax.jit(copy),
+    )
 
 
 class Td3Agent:
