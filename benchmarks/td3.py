@@ -7,7 +7,8 @@ Hopper and Humanoid, one and two threads. Every contender has a process of its o
 threads; they take turns, a piece each, and the medians over rounds of the ratios within a round are printed. All have
 two hidden layers of 256, minibatches of 256, an update per step, a replay of 100,000 and no evaluation; what counts
 begins after the random actions and what compiles. On one thread the time is the process's own, so that neighbours on
-the machine count little; on two it is the clock's, for which the machine should be quiet.
+the machine count little; on two it is the clock's, for which the machine should be quiet. "Overlapping" steps the
+environment while the networks train, by a policy one update old.
 
 The ceiling is the number of updates whose matrix products alone fit into a second, at the speed of a product of
 256 x 256 x 256 in XLA or in PyTorch, whichever is the faster.
@@ -16,6 +17,7 @@ The ceiling is the number of updates whose matrix products alone fit into a seco
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -30,6 +32,7 @@ BATCH, HIDDEN, CAPACITY, WARMUP = 256, 256, 100_000, 400
 PEERS = ("SB3", "SBX")
 PRODUCTS = ("product in XLA", "product in PyTorch")
 MECHANISMS = ("rnd", "q-std")
+OVERLAP = "overlap"
 BARS = {
     ("Hopper-v5", 1): {"SBX": 1.1, "SB3": 1.4},
     ("Humanoid-v5", 1): {"the better": 1.1},
@@ -42,7 +45,7 @@ Piece = Callable[[int], int]
 """Does about so many steps (updates, products), and returns how many it did."""
 
 
-def training(case: str, env_name: str) -> Piece:
+def training(case: str, env_name: str, overlap: bool = False) -> Piece:
     """Our TD3, in a case of the main experiment."""
     import gymnasium
 
@@ -53,7 +56,9 @@ def training(case: str, env_name: str) -> Piece:
     setting, env = cases(env_name, "td3")[case], gymnasium.make(env_name)
     explorer = adeu.Explorer(setting.f, setting.g, setting.D)
     td3 = Td3(explorer, critics=setting.critics, capacity=CAPACITY, warmup=WARMUP)
-    loop = HostLoop(Td3Agent(td3, env, seed=0), env, env, steps=ENDLESS, seed=0, evaluate_every=ENDLESS)
+    loop = HostLoop(
+        Td3Agent(td3, env, seed=0, overlap=overlap), env, env, steps=ENDLESS, seed=0, evaluate_every=ENDLESS
+    )
 
     def train(steps: int) -> int:
         before = loop.step
@@ -72,9 +77,9 @@ def peer(name: str, env_name: str) -> Piece:
     if name == "SB3":
         from stable_baselines3 import TD3
     else:
-        from sbx import TD3
+        from sbx import TD3  # type: ignore[assignment]
     env = gymnasium.make(env_name)
-    size = env.action_space.shape[0]
+    size = env.action_space.shape[0]  # type: ignore[index]
     model = TD3(
         "MlpPolicy",
         env,
@@ -111,7 +116,7 @@ def updates(env_name: str) -> Piece:
     env = gymnasium.make(env_name)
     explorer = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Gaussian())
     agent = Td3Agent(Td3(explorer, capacity=CAPACITY, warmup=WARMUP), env, seed=0)
-    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]
+    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]  # type: ignore[index]
     agent.begin(rng.normal(size=inputs))
     step = 0
 
@@ -132,23 +137,32 @@ def product(name: str, threads: int) -> Piece:
     import numpy as np
 
     a, b = np.random.default_rng(0).normal(size=(2, BATCH, BATCH)).astype(np.float32)
+    once: Callable[[], Any]
     if name == "product in XLA":
         import jax
 
         multiply, left, right = jax.jit(jax.numpy.matmul), jax.numpy.asarray(a), jax.numpy.asarray(b)
-        return lambda count: len([multiply(left, right).block_until_ready() for _ in range(count)])
-    import torch
+        once = lambda: multiply(left, right).block_until_ready()  # noqa: E731
+    else:
+        import torch
 
-    torch.set_num_threads(threads)
-    first, second = torch.from_numpy(a), torch.from_numpy(b)
-    return lambda count: len([torch.mm(first, second) for _ in range(count)])
+        torch.set_num_threads(threads)
+        first, second, out = torch.from_numpy(a), torch.from_numpy(b), torch.empty(BATCH, BATCH)
+        once = lambda: torch.mm(first, second, out=out)  # noqa: E731
+
+    def multiply_often(count: int) -> int:
+        for _ in range(count):
+            once()
+        return count
+
+    return multiply_often
 
 
 def operations(inputs: int, actions: int) -> float:
     """Floating-point operations of the products in one update: a critic step and half an actor step."""
 
     def layers(*sizes: int) -> int:
-        return sum(2 * BATCH * size * after for size, after in zip(sizes, sizes[1:], strict=False))
+        return sum(2 * BATCH * size * after for size, after in itertools.pairwise(sizes))
 
     actor, critic = layers(inputs, HIDDEN, HIDDEN, actions), layers(inputs + actions, HIDDEN, HIDDEN, 1)
     # Backwards: each weight's gradient takes as much as the layer, each input's too, where anybody asks for it.
@@ -158,9 +172,11 @@ def operations(inputs: int, actions: int) -> float:
     return critic_step + actor_step / 2
 
 
-def child(name: str, env_name: str, threads: int) -> None:
+def child(name: str, env_name: str, threads: int, number: int) -> None:
     """Does the pieces that the parent asks for."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    cores = sorted(os.sched_getaffinity(0)) * 2
+    first = number % (len(cores) // 2)  # neighbours start on different cores: they compile at once
+    os.sched_setaffinity(0, cores[first : first + threads])
     if name in PEERS or "PyTorch" in name:
         import torch
 
@@ -169,8 +185,10 @@ def child(name: str, env_name: str, threads: int) -> None:
         piece = peer(name, env_name)
     elif name in PRODUCTS:
         piece = product(name, threads)
+    elif name == "updates":
+        piece = updates(env_name)
     else:
-        piece = updates(env_name) if name == "updates" else training(name, env_name)
+        piece = training("constant", env_name, overlap=True) if name == OVERLAP else training(name, env_name)
     piece(WARMUP + 50)
     print("ready", flush=True)
     for line in sys.stdin:
@@ -180,12 +198,12 @@ def child(name: str, env_name: str, threads: int) -> None:
         print(json.dumps({clock: done / seconds for clock, seconds in spent.items()}), flush=True)
 
 
-def start(name: str, env_name: str, threads: int) -> subprocess.Popen[str]:
+def start(name: str, env_name: str, threads: int, number: int) -> subprocess.Popen[str]:
     count = str(threads)
     few = dict.fromkeys(("NPROC", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), count)
     eigen = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
     return subprocess.Popen(
-        [sys.executable, __file__, "child", name, env_name, count],
+        [sys.executable, __file__, "child", name, env_name, count, str(number)],
         env=os.environ | few | {"XLA_FLAGS": eigen},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -197,18 +215,17 @@ def answer(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(f"a contender died: {process.args}")
+        raise RuntimeError(f"a contender died: {process.args!r}")
     return line
 
 
 def rates(names: tuple[str, ...], env_name: str, threads: int, rounds: int, steps: int) -> dict[str, list[Any]]:
     """Of each contender, its steps per second in each round, by the process's own time and by the clock."""
-    processes = {}
-    for name in names:  # one at a time: they compile
-        processes[name] = start(name, env_name, threads)
-        answer(processes[name])
+    processes = {name: start(name, env_name, threads, number) for number, name in enumerate(names)}
     found: dict[str, list[Any]] = {name: [] for name in names}
     try:
+        for process in processes.values():
+            answer(process)
         for _ in range(rounds):
             for name, process in processes.items():
                 assert process.stdin is not None
@@ -229,18 +246,20 @@ def report(env_name: str, threads: int, found: dict[str, list[Any]]) -> None:
     speed = {name: [each[clock] for each in rounds] for name, rounds in found.items()}
 
     def ratio(name: str, other: str) -> float:
-        return statistics.median(a / b for a, b in zip(speed[name], speed[other], strict=True))
+        return float(statistics.median(a / b for a, b in zip(speed[name], speed[other], strict=True)))
 
+    ours = {name: title for name, title in (("constant", "adeu"), (OVERLAP, "adeu, overlapping")) if name in speed}
     middle = {name: statistics.median(values) for name, values in speed.items()}
     wall = {name: statistics.median(each["wall"] for each in rounds) for name, rounds in found.items()}
     print(f"\n{env_name}, {threads} thread{'s' * (threads > 1)}; steps/s by the {clock} time (by the clock):")
-    for name in ("constant", *PEERS):
-        print(f"  {name if name in PEERS else 'adeu':8} {middle[name]:7.1f} ({wall[name]:.1f})")
-    against = {peer: ratio("constant", peer) for peer in PEERS}
-    against["the better"] = min(against.values())
-    for name, value in against.items():
-        bar = BARS[env_name, threads].get(name)
-        print(f"  adeu / {name:10} {value:5.2f}" + (f"   bar {bar}: {verdict(value >= bar)}" if bar else ""))
+    for name in (*ours, *PEERS):
+        print(f"  {ours.get(name, name):18} {middle[name]:7.1f} ({wall[name]:.1f})")
+    for own, title in ours.items():
+        against = {name: ratio(own, name) for name in PEERS}
+        against["the better"] = min(against.values())
+        for name, value in against.items():
+            bar = BARS[env_name, threads].get(name)
+            print(f"  {title} / {name:10} {value:5.2f}" + (f"   bar {bar}: {verdict(value >= bar)}" if bar else ""))
     env = gymnasium.make(env_name)
     work = operations(env.observation_space.shape[0], env.action_space.shape[0])  # type: ignore[index]
     best = max(PRODUCTS, key=middle.__getitem__)
@@ -266,14 +285,14 @@ def main() -> None:
     parser.add_argument("--env", choices=ENVIRONMENTS, help="only this one")
     parser.add_argument("--threads", type=int, choices=(1, 2), help="only so many")
     options = parser.parse_args()
-    rounds, steps = (3, 100) if options.quick else (7, 300)
+    rounds, steps = (3, 80) if options.quick else (7, 300)
     for env_name in (options.env,) if options.env else ENVIRONMENTS:
         for threads in (options.threads,) if options.threads else (1, 2):
-            mechanisms = MECHANISMS if threads == 1 else ()
-            names = ("constant", *PEERS, "updates", *PRODUCTS, *mechanisms)
+            more = MECHANISMS if threads == 1 else (OVERLAP,)
+            names = ("constant", *PEERS, *more, "updates", *PRODUCTS)
             report(env_name, threads, rates(names, env_name, threads, rounds, steps))
     print(f"\nload average: {', '.join(f'{value:.1f}' for value in os.getloadavg())}")
 
 
 if __name__ == "__main__":
-    child(sys.argv[2], sys.argv[3], int(sys.argv[4])) if sys.argv[1:2] == ["child"] else main()
+    child(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])) if sys.argv[1:2] == ["child"] else main()

@@ -42,9 +42,9 @@ def pendulum(limit=20):
     return gymnasium.make("Pendulum-v1", max_episode_steps=limit)
 
 
-def make(td3=SMALL, steps=200, seed=0, offered=None, **settings):
+def make(td3=SMALL, steps=200, seed=0, offered=None, overlap=False, **settings):
     env = pendulum()
-    agent = Td3Agent(td3, env, seed, offered)
+    agent = Td3Agent(td3, env, seed, offered, overlap=overlap)
     return HostLoop(agent, env, pendulum(), steps, seed, evaluate_every=100, evaluate_episodes=1, **settings)
 
 
@@ -55,9 +55,10 @@ def play(loop):
     return rows
 
 
+@pytest.mark.parametrize("overlap", [False, True])
 @pytest.mark.parametrize("kind", ["offered-gated", *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)])
-def test_saved_between_episodes_it_goes_on_bit_for_bit(kind):
-    settings = {"td3": (SLOW | {"offered-gated": OFFERED})[kind], "steps": 600, "recorded": True}
+def test_saved_between_episodes_it_goes_on_bit_for_bit(kind, overlap):
+    settings = {"td3": (SLOW | {"offered-gated": OFFERED})[kind], "steps": 600, "recorded": True, "overlap": overlap}
     settings["offered"] = {"recorded": np.random.default_rng(0).random(600)} if kind == "offered-gated" else None
     whole = make(**settings)
     expected = play(whole)
@@ -170,6 +171,25 @@ def test_remedies_need_a_largest_spread():
     td3 = dataclasses.replace(SMALL, explorer=known(adeu.Constant(1.0)), gated=True)
     with pytest.raises(ValueError, match="Td3: gated takes False in a compiled loop, got True"):
         td3.fit(pendulum().observation_space, pendulum().action_space)
+
+
+def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():
+    still = dataclasses.replace(SMALL, explorer=STILL, learning_rate=0.1)
+    agents = [Td3Agent(still, pendulum(), 0, overlap=overlap) for overlap in (False, True)]
+    rng, obs = np.random.default_rng(0), np.ones(3, np.float32)
+    actions = [[], []]
+    for agent in agents:
+        agent.begin(obs)
+    for step in range(1, 59):
+        transition = adeu.Transition(obs, rng.uniform(-2, 2, 1), rng.normal(), obs, False, False)
+        for agent, taken in zip(agents, actions, strict=True):
+            agent.observe(transition, step)
+            taken.append(float(agent.act(step).action[0]) if step >= 50 else 0.0)
+    exact, older = actions
+    for update in range(52, 59, 2):  # after an update the one acts by it, the other by that before
+        assert older[update - 1] == exact[update - 3] != exact[update - 1]
+    agents[1].begin(obs)
+    assert float(agents[1].act(58).action[0]) == exact[-1]
 
 
 def test_f_gets_what_is_offered_for_the_step():
