@@ -1,7 +1,7 @@
 """Training steps per second of TD3, beside Stable-Baselines3's and SBX's, and beside what a matrix product allows.
 
-    python benchmarks/td3.py            # about 15 minutes
-    python benchmarks/td3.py --quick    # about 3
+    python benchmarks/td3.py            # 7 rounds of 300 steps
+    python benchmarks/td3.py --quick    # 3 rounds of 80 steps: about 5 minutes
 
 Hopper and Humanoid, one and two threads. Every contender has a process of its own, held to as many cores as it has
 threads; they take turns, a piece each, and the medians over rounds of the ratios within a round are printed. All have
