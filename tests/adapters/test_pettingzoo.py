@@ -140,6 +140,7 @@ def test_a_central_f_sees_all_agents(shared):
     assert learner.behavior("agent_1").state.moments.size == 4
 
 
+@pytest.mark.slow
 def test_agents_that_nobody_knew_before():
     """PettingZoo's own: agents of several types are made as it goes on, each with spaces of its type."""
     env = generated_agents_parallel_v0.parallel_env()  # which never ends

@@ -145,6 +145,7 @@ def test_each_environment_follows_its_own_episodes_even_where_some_rest(ts):
     assert exploration.behavior.step == reference.step == 16
 
 
+@pytest.mark.slow
 def test_f_sees_each_step_once_random_ones_too_and_the_agents_batches(ts):
     explorer = adeu.Explorer(Total(), adeu.Identity(), adeu.Gaussian())
     agent, exploration, training, _ = ts.make(explorer, 5, 5)

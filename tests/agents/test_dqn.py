@@ -194,7 +194,8 @@ def test_equal_settings_share_one_compilation(caplog):
     assert (before.learner.networks.first != after.learner.networks.first).any()
 
 
-@pytest.mark.parametrize("prior", [pytest.param(0.0, marks=pytest.mark.slow), 3.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", [0.0, 3.0])
 def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
     loop = compiled(dataclasses.replace(SMALL, ensemble=3, acting="sampled", prior=prior), JaxDeepSea(Sea(size=4)))
     before = loop.init(0)
@@ -208,6 +209,7 @@ def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
         assert after.learner.prior is None
 
 
+@pytest.mark.slow
 def test_ez_adeu_finds_the_treasure():
     dqn = Dqn(EZ, evaluate_every=1000)
     pieces = train(dqn, JaxDeepSea(Sea(size=10)), steps=8000, seeds=[0, 1, 2])

@@ -84,7 +84,6 @@ OTHERS = (kill_all, kill_worker)
     ("name", "kills"),
     [
         ("frozen-lake", 3),
-        ("deep-sea", 1),
         *(pytest.param(name, kills, marks=pytest.mark.slow) for name, kills in LONG.items()),
     ],
 )
