@@ -34,7 +34,9 @@ def forward(nets, k, obs):
     return x
 
 
-@pytest.mark.parametrize(("double", "prior", "loss"), [(False, 0.0, "mse"), (True, 2.0, "huber")])
+@pytest.mark.parametrize(
+    ("double", "prior", "loss"), [pytest.param(False, 0.0, "mse", marks=pytest.mark.slow), (True, 2.0, "huber")]
+)
 def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, loss):
     dqn = dataclasses.replace(SMALL, double=double, prior=prior, loss=loss, ensemble=3, batch=8, capacity=8)
     rule, rng = rules(dqn, 12, True, 2), np.random.default_rng(0)

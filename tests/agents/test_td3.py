@@ -55,7 +55,7 @@ def play(loop):
     return rows
 
 
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["offered-gated", *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)])
 def test_saved_between_episodes_it_goes_on_bit_for_bit(kind, overlap):
     settings = {"td3": (SLOW | {"offered-gated": OFFERED})[kind], "steps": 600, "recorded": True, "overlap": overlap}
@@ -90,6 +90,7 @@ def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
     assert np.std(late) == pytest.approx(0.1 * 2, rel=0.15)  # a spread counts in half ranges
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("td3", [UCB, NOISY], ids=["ucb", "noisy"])
 def test_ucb_and_noisy_nets_leave_the_policy_by_themselves(td3):
     """Their center is not the policy's action, whatever the spread."""
