@@ -8,6 +8,7 @@ import json
 import pathlib
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
@@ -274,6 +275,7 @@ def main() -> None:
         description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
     )
     errors = Console(stderr=True, highlight=False)
+    warnings.showwarning = lambda message, *_: errors.print(f"[yellow]{escape(str(message))}[/]", soft_wrap=True)
     try:
         sys.exit(command())
     except (ValueError, TypeError, OSError) as error:

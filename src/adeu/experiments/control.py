@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-import adeu
 from adeu.agents import Dqn
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import JaxCartPole, JaxMountainCar
 from adeu.experiments import plots
 from adeu.experiments.experiment import Metric
+from adeu.experiments.from_setting import agent_of
 from adeu.runs.compiled import CompiledTrainer
 from adeu.runs.statistics import Curves
 
@@ -69,20 +69,7 @@ class ControlSetting:
         if self.task not in TASKS:
             check.refuse("a run", "task", " or ".join(TASKS), self.task)
         env, goal = TASKS[self.task]
-        dqn = Dqn(
-            adeu.Explorer(self.f, self.g, self.D),
-            hidden=self.hidden,
-            learning_rate=self.learning_rate,
-            gamma=self.gamma,
-            capacity=self.capacity,
-            batch=self.batch,
-            update_every=self.update_every,
-            target_every=self.target_every,
-            evaluate_every=self.evaluate_every,
-            evaluate_episodes=self.evaluate_episodes,
-            double=True,
-        )
-        return CompiledTrainer(dqn, env, seed, self.steps, goal, enough=1)
+        return CompiledTrainer(agent_of(Dqn, self, double=True), env, seed, self.steps, goal, enough=1)
 
 
 def _first_solved(curves: Curves) -> float | None:

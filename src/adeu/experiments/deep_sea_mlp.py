@@ -14,6 +14,7 @@ from adeu.envs import JaxDeepSea, Sea
 from adeu.experiments import deep_sea
 from adeu.experiments.ended import read_on
 from adeu.experiments.experiment import Family
+from adeu.experiments.from_setting import agent_of
 from adeu.runs.compiled import CompiledTrainer
 
 SIZES = (20, 40, 80)
@@ -62,23 +63,7 @@ class NetworkSetting:
     rows: float = 1.0
 
     def trainer(self, seed: int) -> CompiledTrainer:
-        dqn = Dqn(
-            adeu.Explorer(self.f, self.g, self.D),
-            hidden=self.hidden,
-            learning_rate=self.learning_rate,
-            gamma=self.gamma,
-            capacity=self.capacity,
-            batch=self.batch,
-            update_every=self.update_every,
-            target_every=self.target_every,
-            evaluate_every=deep_sea.EVALUATE_STEPS,
-            ensemble=self.ensemble,
-            heads=True,
-            acting=self.acting,
-            ucb=self.ucb,
-            prior=self.prior,
-            rows=self.rows,
-        )
+        dqn = agent_of(Dqn, self, heads=True, evaluate_every=deep_sea.EVALUATE_STEPS)
         enough = deep_sea.WINDOW // deep_sea.EVALUATE_STEPS
         return CompiledTrainer(dqn, JaxDeepSea(self.sea), seed, self.steps, self.sea.treasure / 2, enough)
 

@@ -21,7 +21,7 @@ def candidates(size: int) -> dict[str, SeaSetting]:
 
 
 def _coins(size: int) -> dict[str, float]:
-    return {"1/(N+1)": 1 / (size + 1), "0.05": 0.05, "0.2": 0.2}
+    return {"1 in N+1": 1 / (size + 1), "0.05": 0.05, "0.2": 0.2}
 
 
 EXPERIMENT = Family(

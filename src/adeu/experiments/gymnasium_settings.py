@@ -9,6 +9,7 @@ from typing import Any
 import adeu
 from adeu.agents.host import HostLoop
 from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.experiments.from_setting import agent_of
 from adeu.runs.host import HostTrainer
 from adeu.runs.tabular import TabularTrainer
 
@@ -124,9 +125,7 @@ class DqnSetting:
     def _agent(self) -> Any:
         from adeu.agents import Dqn
 
-        names = ("hidden", "learning_rate", "gamma", "capacity", "batch", "update_every", "target_every")
-        settings = {name: getattr(self, name) for name in (*names, "warmup", "double", "ensemble")}
-        return Dqn(adeu.Explorer(self.f, self.g, self.D), evaluate_every=self.target_every, **settings)
+        return agent_of(Dqn, self, evaluate_every=self.target_every)  # HostLoop evaluates
 
     def _build(self, seed: int) -> HostLoop:
         from adeu.agents import DqnAgent

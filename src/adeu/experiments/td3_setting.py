@@ -13,16 +13,13 @@ import adeu
 from adeu.agents.host import HostLoop, Saturation
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.experiments.from_setting import agent_of
 from adeu.experiments.gymnasium_settings import goal_of, make_env
 from adeu.runs.host import HostTrainer
 from adeu.runs.trainer import Arrays
 
 WINDOW = 1_000
 """Steps within which a control's spreads are shuffled."""
-OWN = (
-    *("hidden", "learning_rate", "gamma", "tau", "policy_noise", "noise_clip", "policy_delay", "capacity", "batch"),
-    *("warmup", "critics", "acting", "ucb", "candidates", "candidate_spread", "bonus", "gated", "weighted"),
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +38,7 @@ class Td3Setting:
         control: of the source's spreads after the warmup, "mean": each step has their mean; "shuffled": each has
             another's, from the same 1,000 steps.
         traced: the episodes to write down step by step, counted from 1.
+        overlap: see `adeu.agents.Td3Agent`.
 
     The others are those of `adeu.agents.Td3`.
     """
@@ -73,6 +71,7 @@ class Td3Setting:
     source: str = ""
     control: str = "mean"
     traced: tuple[int, ...] = ()
+    overlap: bool = False
 
     def __post_init__(self) -> None:
         check.one_of(self, "control", ("mean", "shuffled"))
@@ -89,15 +88,14 @@ class Td3Setting:
     def _agent(self) -> Any:
         from adeu.agents import Td3
 
-        explorer = adeu.Explorer(self.f, self.g, self.D)
-        return Td3(explorer, **{name: getattr(self, name) for name in OWN})
+        return agent_of(Td3, self, evaluate_every=self.policy_delay)  # HostLoop evaluates
 
     def _build(self, seed: int, recorded: NDArray[np.float32] | None) -> HostLoop:
         from adeu.agents import Td3Agent
 
         env = make_env(self.env)
         offered = {} if recorded is None else {"recorded": recorded}
-        return self._loop(Td3Agent(self._agent(), env, seed, offered), env, seed)
+        return self._loop(Td3Agent(self._agent(), env, seed, offered, self.overlap), env, seed)
 
     def _loop(self, agent: Any, env: Any, seed: int) -> HostLoop:
         ceiling = float("inf") if self.g.ceiling is None else self.g.ceiling
