@@ -6,8 +6,13 @@ BIN := .venv/bin
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake
 
-test: .venv/setup  ## every test but the long ones; most of their time goes into compiling, so XLA may do less of it
-	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/pytest -m "not slow"
+# Most of the tests' time goes into compiling: XLA may do less of it, and keeps what it has.
+test: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+test: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
+test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+test: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+test: .venv/setup  ## every test but the long ones
+	$(BIN)/pytest -m "not slow"
 
 slow: .venv/setup  ## learning at length
 	$(BIN)/pytest -m slow

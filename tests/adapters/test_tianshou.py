@@ -12,8 +12,6 @@ import adeu
 from tests.adapters.clock import Clock
 from tests.adapters.sb3_tools import TWO, constant
 
-pytestmark = pytest.mark.slow  # every day, the snippets of its page run
-
 
 @dataclasses.dataclass(frozen=True)
 class Total(adeu.Mechanism):

@@ -14,9 +14,6 @@ import adeu
 from tests.adapters.clock import Clock
 from tests.adapters.sb3_tools import constant
 
-pytestmark = pytest.mark.slow  # every day, the snippets of its page run
-
-
 COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Gaussian())
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SCRIPT = """
-import dataclasses, resource
+import dataclasses
 import numpy as np
 from adeu.experiments import mujoco
 from adeu.runs.folder import to_npz
@@ -28,7 +28,7 @@ while trainer.done < trainer.total:
     trainer.advance()
 content = to_npz(trainer.arrays())  # a checkpoint
 assert len(content) > 100e6
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+print(*(1024 * int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM')))
 """
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.report.browser import browser
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
+SEA = ["--seeds", "0", "--set", "sea.size=8", "--set", "steps=4000", "--set", "traced=[5,200]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 
 
@@ -19,7 +20,7 @@ def adeu(*arguments):
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A folder with two experiments, both with traced episodes, and what the first command printed.
+    """A folder with three experiments, all with traced episodes, and what the first command printed.
 
     The processes that share the tests share the folder: the second finds all runs complete.
     """
@@ -30,7 +31,8 @@ def runs(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[20,100,300,600]")
         safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[100]")
-    assert lake.returncode == safe.returncode == 0, lake.stderr + safe.stderr
+        sea = adeu("run", "deep-sea-shuffled/10/ez-carried", "--out", out, *SEA)
+    assert lake.returncode == safe.returncode == sea.returncode == 0, lake.stderr + safe.stderr + sea.stderr
     return out, lake.stdout
 
 

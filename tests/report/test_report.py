@@ -120,6 +120,26 @@ def test_the_readout_is_what_the_run_wrote(opened, runs):
         assert float(said["reward"].replace(",", "")) == pytest.approx(float(row["reward"]), rel=1e-3, abs=0.5)
 
 
+def test_a_diver_is_where_the_arrows_said(opened):
+    """In a sea whose actions are shuffled from cell to cell."""
+    places = []
+    for step in range(8):
+        opened.run(f"""{{const slider = document.querySelector('#experiment-2 input[type=range]'); slider.value = {step};
+            slider.dispatchEvent(new Event('input', {{bubbles: true}}));}}""")
+        said = dict(
+            opened.run("""Array.from(document.querySelectorAll('#experiment-2 .readout div')).map(
+                line => Array.from(line.children).map(each => each.textContent))""")
+        )
+        places.append(([int(part) for part in said["cell"].split(", ")], said["action a"]))
+    assert places[0][0] == [1, 1]
+    assert {action for _, action in places} == {"left", "right"}
+    for ((row, column), action), (below, _) in itertools.pairwise(places):
+        assert below == [row + 1, column + 1 if action == "right" else max(column - 1, 1)]
+    legend = opened.run("document.querySelector('#experiment-2 .labels').textContent")
+    assert "treasure" in legend
+    assert "unsafe" not in legend
+
+
 def test_keys_and_buttons_move_too(opened):
     move(opened, 3)
     opened.run(f"{SLIDER}.focus()")

@@ -38,6 +38,7 @@ class SeaSetting:
         replay: how it learns.
         steps: how many, in whole episodes.
         gamma: the discount.
+        traced: the episodes to write down step by step, counted from 1.
     """
 
     f: Mechanism
@@ -47,6 +48,7 @@ class SeaSetting:
     replay: Replay = Replay()  # noqa: RUF009
     steps: int = 1_000_000
     gamma: float = 0.99
+    traced: tuple[int, ...] = (50, 500, 5000)
 
     def trainer(self, seed: int) -> SeaTrainer:
         size = self.sea.size
@@ -60,7 +62,7 @@ class SeaSetting:
             gamma=self.gamma,
             evaluate_every=max(1, EVALUATE_STEPS // size),
         )
-        return SeaTrainer(job, goal=self.sea.treasure / 2)
+        return SeaTrainer(job, goal=self.sea.treasure / 2, traced=self.traced)
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ from adeu.experiments import NAMES, plots
 from adeu.experiments.experiment import WATCHED, Experiment
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
 from adeu.report.partial import known_experiment, read_partial
-from adeu.report.traces import read_lake, read_traces, short
+from adeu.report.traces import read_map, read_traces, short
 from adeu.runs.spec import plain
 
 MEANINGS = {
@@ -79,7 +79,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
                 "settings": differing(flat, case),
                 "curve": curves.get(case),
                 "traces": (traces := read_traces(runs[case])),
-                "lake": read_lake(settings[case]) if traces else None,
+                "map": read_map(settings[case]) if traces else None,
             }
             for case in cases
         ],

@@ -3,21 +3,24 @@
 const LAST = 40;
 const MOST_LANES = 12;
 
-function makeTrace(entry, raw, lake) {
+function makeTrace(entry, raw, map) {
   const decode = (column) => (typeof column === "string" ? Array.from(column, Number) : column);
   const columns = Object.fromEntries(Object.entries(raw.columns).map(([name, column]) => [name, decode(column)]));
   const get = (name) => columns[name];
-  const known = lake && columns.state && columns.state.every((state) => lake.cells[state] !== undefined);
+  const known = map && columns.state && columns.state.every((state) => map.cells[state] !== undefined);
+  for (const name of known ? ["best", "action"] : []) {
+    if (columns[name]) columns[name] = columns[name].map((action, i) => map.moved(columns.state[i], action));
+  }
   // An action of several numbers has a column for each; it differs from the policy's wherever there is a spread.
   const dimensions = Object.keys(columns).filter((name) => /^action_\d+$/.test(name)).map((name) => name.slice(7));
   const values = [...new Set([...(columns.best ?? []), ...(columns.action ?? [])])].sort((a, b) => a - b);
   return {
     entry, get, seed: raw.seed, episode: raw.episode, traced: raw.traced, length: columns.spread.length,
-    lake: known ? lake : null, dimensions,
+    map: known ? map : null, dimensions,
     top: (name) => roundUp(columns[name].reduce((most, value) => Math.max(most, value ?? 0), 0)),
     leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
     explores(step) { return !dimensions.length && (this.leaves(step) || Boolean(columns.explored?.[step])); },
-    actions: known ? [0, 1, 2, 3] : values.length <= MOST_LANES ? values : [],
+    actions: known ? map.names.map((_, i) => i) : values.length <= MOST_LANES ? values : [],
     // How much the spread changes within the episode: what the page is about.
     contrast: deviation(columns.spread.map((value) => value ?? 0)),
   };
@@ -44,8 +47,8 @@ function story(trace) {
 
 function explorePanel(experiment) {
   const traces = experiment.cases.flatMap((entry) => {
-    const lake = entry.lake && makeLake(entry.lake);
-    return entry.traces.map((each) => makeTrace(entry, each, lake));
+    const map = entry.map && makeMap(entry.map);
+    return entry.traces.map((each) => makeTrace(entry, each, map));
   });
   if (!traces.length) return null;
   const view = exploreView(experiment);
@@ -86,7 +89,7 @@ function explorePanel(experiment) {
 }
 
 function exploreView(experiment) {
-  const wholeLake = el("canvas", { class: "whole", role: "img" }), near = el("canvas", { class: "near", role: "img" });
+  const wholeMap = el("canvas", { class: "whole", role: "img" }), near = el("canvas", { class: "near", role: "img" });
   const nearBox = el("div", { class: "near-box" }, near);
   const spreadBox = el("div", { class: "chart timeline" }), closeBox = el("div", { class: "chart close" });
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the episode" });
@@ -101,7 +104,7 @@ function exploreView(experiment) {
   const dimensionLabel = el("p", { class: "legend" }, el("label", {}, "number of the action: ", dimension));
   const readout = el("dl", { class: "readout" }), told = el("p", { class: "story" });
   const maps = el("div", { class: "maps" }, nearBox, el("div", { class: "aside" },
-    el("figure", {}, wholeLake, el("figcaption", {}, "The whole lake; the frame is the close-up.")), readout));
+    el("figure", {}, wholeMap, el("figcaption", {}, "All of it; the frame is the close-up.")), readout));
   let trace = null, now = 0, timer = null, moveCursor = () => {};
 
   function seek(step) {
@@ -113,26 +116,26 @@ function exploreView(experiment) {
     if (!trace) return;
     moveCursor(now);
     drawClose(closeBox, trace, now, dimension.value);
-    if (trace.lake) drawMaps();
+    if (trace.map) drawMaps();
     describe();
   }
   function drawMaps() {
-    const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, lake = trace.lake;
-    const heats = heatOf(trace, trace.get(paint.value) ? paint.value : "spread", now), here = lake.cells[trace.get("state")[now]];
+    const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, map = trace.map;
+    const heats = heatOf(trace, trace.get(paint.value) ? paint.value : "spread", now), here = map.cells[trace.get("state")[now]];
     const [best, action] = [trace.get("best")?.[now], trace.get("action")?.[now]];
-    const frame = frameAround(lake, here, window);
-    drawNear(near, side, lake, heats, here, frame, best, action);
-    drawWhole(wholeLake, Math.min(240, nearBox.clientWidth), lake, heats, here, frame);
+    const frame = frameAround(map, here, window);
+    drawNear(near, side, map, heats, here, frame, best, action);
+    drawWhole(wholeMap, Math.min(240, nearBox.clientWidth), map, heats, here, frame);
     near.setAttribute("aria-label", `The agent and ${window} x ${window} cells around it. The policy says ` +
-      `${ACTIONS[best]}, the agent goes ${ACTIONS[action]}.`);
-    wholeLake.setAttribute("aria-label", `The whole lake of ${lake.size} x ${lake.size} cells, the agent in row ` +
-      `${lake.at(here)[0] + 1}, column ${lake.at(here)[1] + 1}.`);
+      `${map.names[best]}, the agent goes ${map.names[action]}.`);
+    wholeMap.setAttribute("aria-label", `The whole ${map.kind} of ${map.size} x ${map.size} cells, the agent in row ` +
+      `${map.at(here)[0] + 1}, column ${map.at(here)[1] + 1}.`);
   }
   function describe() {
     const value = (name) => trace.get(name)?.[now];
-    const action = (name) => (trace.lake ? ACTIONS[value(name)] : figure(value(name)));
+    const action = (name) => (trace.map ? trace.map.names[value(name)] : figure(value(name)));
     const lines = [["step", `${whole(now + 1)} of ${whole(trace.length)}`]];
-    if (trace.lake) lines.push(["cell", trace.lake.at(trace.lake.cells[value("state")]).map((i) => whole(i + 1)).join(", ")]);
+    if (trace.map) lines.push(["cell", trace.map.at(trace.map.cells[value("state")]).map((i) => whole(i + 1)).join(", ")]);
     if (value("best") !== undefined) lines.push(["policy π(s)", action("best")]);
     if (value("action") !== undefined) lines.push(["action a", action("action")]);
     const drawn = trace.leaves(now) ? "yes" : "yes, but draws π(s)";
@@ -181,9 +184,9 @@ function exploreView(experiment) {
   const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
   const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
     key("k-mark", "a step that explores"));
+  const labels = el("span", { class: "labels" });
   const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: white, the policy; purple, the agent"),
-    key("k-path", "path, not visited in this episode"), key("k-hole", "hole"),
-    key("k-unsafe", "unsafe cell"), key("k-goal", "goal"), el("span", {}, el("label", {}, "colour: ", paint)),
+    labels, el("span", {}, el("label", {}, "colour: ", paint)),
     el("span", { class: "scale" }, "low", el("span", { class: "ramp" }), "high"));
   const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,
     el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), dimensionLabel, closeBox, legend, maps,
@@ -209,8 +212,9 @@ function exploreView(experiment) {
       now = exploring(trace).pop() ?? trace.length - 1;
       slider.value = now;
       told.textContent = `Episode ${whole(trace.episode)} of ${trace.entry.name}, seed ${trace.seed}: ${story(trace)}`;
-      for (const each of [nearBox, mapLegend, maps.querySelector("figure")]) each.hidden = !trace.lake;
-      maps.classList.toggle("bare", !trace.lake);
+      for (const each of [nearBox, mapLegend, maps.querySelector("figure")]) each.hidden = !trace.map;
+      maps.classList.toggle("bare", !trace.map);
+      labels.replaceChildren(...Object.entries(trace.map?.labels ?? {}).map(([name, text]) => key(`k-${name}`, text)));
       dimension.replaceChildren(...trace.dimensions.map((i) => el("option", { value: i }, i)));
       dimensionLabel.hidden = trace.dimensions.length < 2;
       for (const each of [before, after, legend.lastChild]) each.hidden = trace.dimensions.length > 0;

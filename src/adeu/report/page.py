@@ -12,7 +12,7 @@ from adeu.experiments.plots import COLORS
 from adeu.report.collect import collect
 from adeu.runs.folder import write
 
-SCRIPTS = ("dom.js", "table.js", "curves.js", "lake.js", "timeline.js", "explore.js", "page.js")
+SCRIPTS = ("dom.js", "table.js", "curves.js", "map.js", "timeline.js", "explore.js", "page.js")
 
 
 def write_report(runs: str | pathlib.Path, html: str | pathlib.Path | None = None) -> pathlib.Path:

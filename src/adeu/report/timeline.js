@@ -66,7 +66,7 @@ function drawClose(box, trace, now, dimension) {
   const shapes = [svg("rect", { class: "present", x: x(now) - column / 2, width: column, y: 0, height: base + 2, rx: 3 })];
   for (const name of action ? names : []) {
     shapes.push(svg("line", { class: "lane", x1: left, x2: right, y1: y(name), y2: y(name) }),
-      svg("text", { x: left - 8, y: y(name) + 4, "text-anchor": "end" }, trace.lake ? ACTIONS[name] ?? name : figure(name)));
+      svg("text", { x: left - 8, y: y(name) + 4, "text-anchor": "end" }, trace.map ? trace.map.names[name] ?? name : figure(name)));
   }
   const size = Math.min(column * 0.42, 7);
   for (let step = first; step < Math.min(first + steps, trace.length); step++) {

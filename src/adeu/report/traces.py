@@ -1,4 +1,4 @@
-"""Episodes written down step by step, and the lakes they happened on, small enough to stand in a page."""
+"""Episodes written down step by step, and the lakes and seas they happened on, small enough to stand in a page."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import pathlib
 import re
 from typing import Any
 
-from adeu.envs import Lake
+from adeu.envs import Lake, Sea
 from adeu.envs.lake import path_cells, unsafe_cells
+from adeu.envs.sea import right_actions, sea_cells
 from adeu.report.files import inside, read_columns
 
 SEEDS, EPISODES, STEPS = 2, 3, 20_000
 """The most that a page shows of a case: seeds, their longest episodes, and steps of an episode."""
 LARGEST = 1e100
-LARGEST_LAKE = 5_000
+LARGEST_LAKE, LARGEST_SEA = 5_000, 500
 
 
 def read_traces(seed_folders: dict[int, pathlib.Path]) -> list[dict[str, Any]]:
@@ -60,17 +61,26 @@ def short(value: float | None, digits: int = 5) -> float | None:
     return int(rounded) if rounded == int(rounded) and abs(rounded) < 1e15 else rounded
 
 
-def read_lake(setting: Any) -> dict[str, Any] | None:
-    """The path as an action for each of its cells, and the unsafe cells, of the lake in a spec."""
-    plain = setting.get("lake") if isinstance(setting, dict) else None
-    if not isinstance(plain, dict):
-        return None
-    try:
-        lake = Lake(**plain) if plain.get("size", 0) <= LARGEST_LAKE else None
-    except (TypeError, ValueError):
-        lake = None
-    if lake is None:
-        return None
+def read_map(setting: Any) -> dict[str, Any] | None:
+    """The lake or the sea in a spec."""
+    for name, kind, largest, read in (("lake", Lake, LARGEST_LAKE, _lake), ("sea", Sea, LARGEST_SEA, _sea)):
+        plain = setting.get(name) if isinstance(setting, dict) else None
+        try:
+            if isinstance(plain, dict) and plain.get("size", 0) <= largest:
+                return read(kind(**plain))
+        except (TypeError, ValueError):
+            return None
+    return None
+
+
+def _sea(sea: Sea) -> dict[str, Any]:
+    """The action that leads right, for each cell that a diver can come to."""
+    right = right_actions(sea).ravel()[sea_cells(sea)]
+    return {"size": sea.size, "right": "".join(map(str, right))}
+
+
+def _lake(lake: Lake) -> dict[str, Any]:
+    """The path as an action for each of its cells, and the unsafe cells."""
     cells = path_cells(lake)
     actions = {-lake.size: "0", 1: "1", lake.size: "2", -1: "3"}
     moves = "".join(actions[step] for step in (cells[1:] - cells[:-1]).tolist())

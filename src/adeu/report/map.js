@@ -1,17 +1,30 @@
-// The lake: the whole of it, small, and a window around the agent, both with the heat of the episode on the path.
+// A lake or a sea: the whole of it, small, and a window around the agent, both with the heat of the episode on its cells.
 
 const [HOLE, LINE, PATH, UNSAFE, GOAL, AGENT] = ["#181e30", "#2c344c", "#8295b3", "#de2d3a", "#ffcf54", "#107a57"];
-const MOVES = [[-1, 0], [0, 1], [1, 0], [0, -1]];
-const ACTIONS = ["up", "right", "down", "left"];
+const ON_ICE = { kind: "lake", moves: [[-1, 0], [0, 1], [1, 0], [0, -1]], names: ["up", "right", "down", "left"],
+  labels: { path: "path, not visited in this episode", hole: "hole", unsafe: "unsafe cell", goal: "goal" } };
+const DIVING = { kind: "sea", moves: [[1, -1], [1, 1]], names: ["left", "right"],
+  labels: { path: "not visited in this episode", hole: "out of reach", goal: "treasure" } };
 
-// A lake in cells: state i stands on cell[i], the unsafe cells follow the path.
+// State i stands on cells[i]; the first of them are safe; `moved` is the move that an action is.
+const makeMap = (data) => ("right" in data ? makeSea(data) : makeLake(data));
+
+function inCells(rules, size, safe, unsafe, goal, moved) {
+  const cells = [...safe, ...unsafe], state = new Map(cells.map((cell, i) => [cell, i]));
+  return { ...rules, size, cells, goal, state, safe: safe.length, moved, at: (cell) => [Math.floor(cell / size), cell % size] };
+}
+
 function makeLake({ size, moves, unsafe }) {
   const path = [0];
-  for (const move of moves) path.push(path[path.length - 1] + MOVES[move][0] * size + MOVES[move][1]);
+  for (const move of moves) path.push(path[path.length - 1] + ON_ICE.moves[move][0] * size + ON_ICE.moves[move][1]);
   const goal = path.pop();
-  const cells = [...path, ...unsafe];
-  const state = new Map(cells.map((cell, i) => [cell, i]));
-  return { size, cells, goal, state, onPath: path.length, at: (cell) => [Math.floor(cell / size), cell % size] };
+  return inCells(ON_ICE, size, path, unsafe, goal, (_, action) => action);
+}
+
+function makeSea({ size, right }) {
+  const cells = [];
+  for (let row = 0; row < size; row++) for (let column = 0; column <= row; column++) cells.push(row * size + column);
+  return inCells(DIVING, size, cells, [], size * size - 1, (state, action) => Number(action === Number(right[state])));
 }
 
 function sharpen(canvas, width, height) {
@@ -34,29 +47,29 @@ function heatOf(trace, name, now) {
 }
 
 // The cells of the close-up: the agent in the middle, but nothing beyond the border.
-function frameAround(lake, here, window) {
-  const count = Math.min(window, lake.size);
-  const [row, column] = lake.at(here).map((at) => Math.min(Math.max(at - (count - 1) / 2, 0), lake.size - count));
+function frameAround(map, here, window) {
+  const count = Math.min(window, map.size);
+  const [row, column] = map.at(here).map((at) => Math.min(Math.max(at - (count - 1) / 2, 0), map.size - count));
   return { row: Math.round(row), column: Math.round(column), count };
 }
 
 const MARGIN = 7;
 
-function drawWhole(canvas, side, lake, heats, here, frame) {
+function drawWhole(canvas, side, map, heats, here, frame) {
   const context = sharpen(canvas, side, side);
-  const tile = (side - 2 * MARGIN) / lake.size, dot = Math.max(tile, 4);
+  const tile = (side - 2 * MARGIN) / map.size, dot = Math.max(tile, 4);
   const at = (index) => MARGIN + (index + 0.5) * tile;
   const square = (cell, width, style) => {
-    const [row, column] = lake.at(cell);
+    const [row, column] = map.at(cell);
     context.fillStyle = style;
     context.fillRect(at(column) - width / 2, at(row) - width / 2, width, width);
   };
   context.fillStyle = HOLE;
   context.fillRect(0, 0, side, side);
-  lake.cells.forEach((cell, i) => square(cell, Math.max(tile, 1.5), i < lake.onPath ? PATH : UNSAFE));
-  for (const [state, share] of heats) square(lake.cells[state], dot, heat(share));
-  square(lake.goal, Math.max(tile, 8), GOAL);
-  const [row, column] = lake.at(here), [x, y] = [at(column), at(row)];
+  map.cells.forEach((cell, i) => square(cell, Math.max(tile, 1.5), i < map.safe ? PATH : UNSAFE));
+  for (const [state, share] of heats) square(map.cells[state], dot, heat(share));
+  square(map.goal, Math.max(tile, 8), GOAL);
+  const [row, column] = map.at(here), [x, y] = [at(column), at(row)];
   const box = Math.max(frame.count * tile, 12);
   const [left, top] = [at(frame.column + (frame.count - 1) / 2), at(frame.row + (frame.count - 1) / 2)];
   context.strokeStyle = "#fff";
@@ -75,21 +88,21 @@ function drawAgent(context, x, y, radius, line) {
   context.stroke();
 }
 
-function drawNear(canvas, side, lake, heats, here, frame, best, action) {
+function drawNear(canvas, side, map, heats, here, frame, best, action) {
   const context = sharpen(canvas, side, side);
   const tile = side / frame.count;
   for (let i = 0; i < frame.count; i++) for (let j = 0; j < frame.count; j++) {
-    drawCell(context, lake, (frame.row + i) * lake.size + frame.column + j, heats, j * tile, i * tile, tile);
+    drawCell(context, map, (frame.row + i) * map.size + frame.column + j, heats, j * tile, i * tile, tile);
   }
-  const [row, column] = lake.at(here);
+  const [row, column] = map.at(here);
   const [x, y] = [(column - frame.column + 0.5) * tile, (row - frame.row + 0.5) * tile];
-  if (best !== undefined) drawArrow(context, x, y, tile, best, { fill: "#ffffff", edge: "#181e30", width: 0.5 });
-  if (action !== undefined) drawArrow(context, x, y, tile, action, { fill: "#8b3fd1", edge: "#ffffff", width: 0.24 });
+  if (best !== undefined) drawArrow(context, x, y, tile, map.moves[best], { fill: "#ffffff", edge: "#181e30", width: 0.5 });
+  if (action !== undefined) drawArrow(context, x, y, tile, map.moves[action], { fill: "#8b3fd1", edge: "#ffffff", width: 0.24 });
   drawAgent(context, x, y, tile * 0.34, Math.max(1.5, tile * 0.09));
 }
 
-function drawCell(context, lake, cell, heats, x, y, tile) {
-  const state = lake.state.get(cell);
+function drawCell(context, map, cell, heats, x, y, tile) {
+  const state = map.state.get(cell);
   const gap = tile > 8 ? 1 : 0;
   const fill = (style) => {
     context.fillStyle = style;
@@ -98,14 +111,14 @@ function drawCell(context, lake, cell, heats, x, y, tile) {
   context.fillStyle = LINE;
   context.fillRect(x, y, tile, tile);
   fill(HOLE);
-  if (cell === lake.goal) {
+  if (cell === map.goal) {
     fill(GOAL);
     context.fillStyle = "#181e30";
     context.font = `700 ${tile * 0.62}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText("G", x + tile / 2, y + tile / 2 + tile * 0.04);
-  } else if (state !== undefined && state < lake.onPath) {
+  } else if (state !== undefined && state < map.safe) {
     fill(heats.has(state) ? heat(heats.get(state)) : PATH);
   } else if (state !== undefined) {
     fill(heats.has(state) ? heat(heats.get(state)) : HOLE);
@@ -121,8 +134,7 @@ function drawCell(context, lake, cell, heats, x, y, tile) {
   }
 }
 
-function drawArrow(context, x0, y0, tile, action, { fill, edge, width }) {
-  const move = MOVES[action];
+function drawArrow(context, x0, y0, tile, move, { fill, edge, width }) {
   if (!move) return;
   const w = tile * width / 2, tip = tile * 1.42, neck = tip - tile * (0.2 + width * 0.6), barb = tile * (0.16 + width / 2);
   context.save();
