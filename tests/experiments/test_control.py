@@ -16,6 +16,8 @@ def test_what_is_run():
     assert (rnd.goal, rnd.dqn.evaluate_episodes, rnd.env.limit) == (475.0, 100, 500)
     ez, coin = (mountain_car.EXPERIMENT.cases[case] for case in ("ez-adeu", "eps-greedy"))
     assert dataclasses.replace(ez, D=coin.D) == coin, "the same but for D"
+    assert ez.trainer(0).dqn.from_zero
+    assert not mountain_car.EXPERIMENT.cases["ez-adeu-usual-init"].trainer(0).dqn.from_zero
     assert (ez.trainer(0).goal, ez.trainer(0).env) == (0.95, JaxMountainCar(sparse=True))
     dear = mountain_car.EXPERIMENT.cases["ez-adeu-step-cost"].trainer(0)
     assert (dear.goal, dear.env) == (-110.0, JaxMountainCar())

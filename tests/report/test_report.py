@@ -124,8 +124,8 @@ def test_a_diver_is_where_the_arrows_said(opened):
     """In a sea whose actions are shuffled from cell to cell."""
     places = []
     for step in range(8):
-        opened.run(f"""{{const slider = document.querySelector('#experiment-2 input[type=range]'); slider.value = {step};
-            slider.dispatchEvent(new Event('input', {{bubbles: true}}));}}""")
+        opened.run(f"""{{const slider = document.querySelector('#experiment-2 input[type=range]');
+            slider.value = {step}; slider.dispatchEvent(new Event('input', {{bubbles: true}}));}}""")
         said = dict(
             opened.run("""Array.from(document.querySelectorAll('#experiment-2 .readout div')).map(
                 line => Array.from(line.children).map(each => each.textContent))""")

@@ -53,6 +53,8 @@ class Dqn:
         prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
         rows: where an observation is a whole number, the rows that stand for it start uniform within this. Within
             the usual 1/sqrt(rows) states hardly differ: a wide network often begins with one action everywhere.
+        from_zero: whether every value is 0 at first, so that nothing but the explorer looks for the first reward:
+            what random weights prefer from state to state is exploration of a kind, too.
         adam: "rows" moves the rows that a batch names, and the others when they are read; "dense" moves all of them
             at every step, which comes to the same and takes longer.
 
@@ -90,6 +92,7 @@ class Dqn:
     mask_probability: float = 1.0
     prior: float = 0.0
     rows: float = 1.0
+    from_zero: bool = False
     adam: str = "rows"
 
     def __post_init__(self) -> None:
@@ -114,6 +117,7 @@ class Dqn:
         check.number(self, "mask_probability", above=0, at_most=1)
         check.number(self, "rows", above=0)
         check.instance(self, "heads", bool)
+        check.instance(self, "from_zero", bool)
         check.one_of(self, "adam", ("rows", "dense"))
         check.one_of(self, "loss", ("huber", "mse"))
         check.one_of(self, "acting", ("mean", "sampled", "ucb"))
@@ -177,7 +181,7 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
 
     def init(key: Key, obs: Array) -> tuple[Learner, Actor]:
         key_net, key_prior, key_f, key_begin, key_member = jax.random.split(key, 5)
-        networks = nets.init(key_net, shape)
+        networks = nets.from_zero(nets.init(key_net, shape)) if dqn.from_zero else nets.init(key_net, shape)
         prior = nets.init(key_prior, shape) if dqn.prior else None
         no, zero = jnp.zeros((), bool), jnp.zeros(())
         example = Transition(obs, jnp.zeros((), jnp.int32), zero, obs, no, no)

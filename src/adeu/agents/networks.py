@@ -75,6 +75,11 @@ def init(key: Key, shape: Shape) -> Networks:
     return Networks(first, tuple(rest))
 
 
+def from_zero(networks: Networks) -> Networks:
+    """The same with a last layer of zeros: every value is 0."""
+    return networks._replace(rest=(*networks.rest[:-1], jax.tree.map(jnp.zeros_like, networks.rest[-1])))
+
+
 def read(first: Array, obs: Array) -> Array:
     """What the first layer makes of a batch: (K, batch, hidden)."""
     if jnp.issubdtype(obs.dtype, jnp.integer):

@@ -48,6 +48,7 @@ class ControlSetting:
         target_every: environment steps per copy into the target network.
         evaluate_every: environment steps per evaluation.
         evaluate_episodes: greedy episodes in one.
+        from_zero: whether every value is 0 at first.
     """
 
     f: Mechanism
@@ -64,6 +65,7 @@ class ControlSetting:
     target_every: int = 500
     evaluate_every: int = 2_500
     evaluate_episodes: int = 100
+    from_zero: bool = False
 
     def trainer(self, seed: int) -> CompiledTrainer:
         if self.task not in TASKS:

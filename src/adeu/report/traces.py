@@ -63,14 +63,20 @@ def short(value: float | None, digits: int = 5) -> float | None:
 
 def read_map(setting: Any) -> dict[str, Any] | None:
     """The lake or the sea in a spec."""
-    for name, kind, largest, read in (("lake", Lake, LARGEST_LAKE, _lake), ("sea", Sea, LARGEST_SEA, _sea)):
-        plain = setting.get(name) if isinstance(setting, dict) else None
-        try:
-            if isinstance(plain, dict) and plain.get("size", 0) <= largest:
-                return read(kind(**plain))
-        except (TypeError, ValueError):
-            return None
+    if not isinstance(setting, dict):
+        return None
+    try:
+        if _fits(setting.get("lake"), LARGEST_LAKE):
+            return _lake(Lake(**setting["lake"]))
+        if _fits(setting.get("sea"), LARGEST_SEA):
+            return _sea(Sea(**setting["sea"]))
+    except (TypeError, ValueError):
+        pass
     return None
+
+
+def _fits(plain: Any, largest: int) -> bool:
+    return isinstance(plain, dict) and plain.get("size", 0) <= largest
 
 
 def _sea(sea: Sea) -> dict[str, Any]:
