@@ -450,6 +450,8 @@ class TestRefusals:
 
         wishful = ExplorerCallback(adeu.Explorer(Wishful(), adeu.Identity(), adeu.Gaussian()))
         self.refused(make(TD3, clocks(5)), "no more than q_values, got.*oracle", wishful)
+        error = adeu.Explorer(adeu.Rollouts(adeu.TdError(), rho=0.1, c=0.2), adeu.Clip(), adeu.Gaussian())
+        self.refused(make(TD3, clocks(5)), "learns from transitions alone, got.*td_error", ExplorerCallback(error))
         with pytest.raises(ValueError, match="explorer takes an Explorer"):
             ExplorerCallback(adeu.Constant(0.1))
 
