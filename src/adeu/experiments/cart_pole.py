@@ -32,6 +32,6 @@ EXPERIMENT = Experiment(
         "eps-greedy": setting(adeu.Constant(0.05), adeu.Identity()),
     },
     metrics=control.METRICS,
-    draw=control.draw,
+    draw=control.draw_returns,
     read=read_on,
 )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -92,16 +93,30 @@ METRICS = (
 )
 
 
-def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+def draw_returns(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """The mean return of greedy episodes over steps."""
+    return _draw(curves, lambda curve: curve["return"], "return, mean of greedy episodes", folder)
+
+
+def draw_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """The share of seeds that have solved the task, over steps: for cases whose returns are of different kinds."""
+    return _draw(
+        curves, lambda curve: np.maximum.accumulate(curve["solved"], axis=1), "share of seeds solved", folder
+    )
+
+
+def _draw(
+    curves: Mapping[str, Curves], of: Callable[[Curves], Any], label: str, folder: pathlib.Path
+) -> list[pathlib.Path]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0], curve["return"], *styles[case], case)
-    axes.set(xlabel="steps", ylabel="return, mean of greedy episodes")
+        plots.plot_mean(axes, curve["step"][0], of(curve), *styles[case], case)
+    axes.set(xlabel="steps", ylabel=label)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "curves")

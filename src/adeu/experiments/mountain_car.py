@@ -31,7 +31,7 @@ EXPERIMENT = Experiment(
         **{f"{name}-step-cost": setting(D, COSTLY) for name, D in EXPLORING.items()},
     },
     metrics=control.METRICS,
-    draw=control.draw,
+    draw=control.draw_solved,
     read=read_on,
     seeds=range(10),
 )
