@@ -297,6 +297,13 @@ def test_bad_environments_and_lengths():
         train(SMALL, JaxDeepSea(Sea(size=4)), steps=60, seeds=[0])
 
 
+def test_parameters_that_are_arrays_share_a_compilation_where_they_are_equal():
+    params = ({"wind": np.array(wind)} for wind in ([0.0, 1.0], [0.0, 1.0], [1.0]))
+    first, same, other = (compiled(SMALL, JaxCartPole(), each) for each in params)
+    assert first is same
+    assert first is not other
+
+
 @pytest.mark.parametrize("name", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Catch-bsuite", "DeepSea-bsuite"])
 def test_gymnax_s_environments_as_they_are(name):
     gymnax = pytest.importorskip("gymnax", reason="NOT TRIED on gymnax: install the extra `peers`")

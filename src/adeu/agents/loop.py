@@ -11,6 +11,7 @@ for each piece of `evaluate_every` steps:
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any, NamedTuple, Protocol
 
@@ -112,7 +113,19 @@ class Compiled(NamedTuple):
     advance: Any
 
 
-@functools.lru_cache(maxsize=64)
+@dataclasses.dataclass(frozen=True)
+class ByValue:
+    """Parameters of an environment, some of which may be arrays: equal ones have equal hashes."""
+
+    params: Any = dataclasses.field(compare=False)
+    value: Any
+
+    @classmethod
+    def of(cls, params: Any) -> ByValue:
+        leaves, structure = jax.tree.flatten(params)
+        return cls(params, (structure, *((str(a.dtype), a.shape, a.tobytes()) for a in map(np.asarray, leaves))))
+
+
 def compiled(agent: Agent, env: Any, params: Any = None) -> Compiled:
     """The agent's loop in an environment with the interface of gymnax; equal arguments share one compilation.
 
@@ -122,7 +135,12 @@ def compiled(agent: Agent, env: Any, params: Any = None) -> Compiled:
             `observation_space(params)`, `action_space(params)`.
         params: of the environment; None: its `default_params`.
     """
-    params = env.default_params if params is None else params
+    return _compiled(agent, env, ByValue.of(env.default_params if params is None else params))
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(agent: Agent, env: Any, given: ByValue) -> Compiled:
+    params = given.params
     agent, rule = agent.fit(env.observation_space(params), env.action_space(params))
 
     def reset(key: Key) -> tuple[Array, Any]:
