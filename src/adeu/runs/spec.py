@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from adeu.core import check
 from adeu.core.contract import Part
 from adeu.registry import describe
-from adeu.runs.trainer import Trainer
+from adeu.runs.trainer import Arrays, Trainer
 
 
 class Setting(Protocol):
@@ -21,6 +21,18 @@ class Setting(Protocol):
     def trainer(self, seed: int) -> Trainer:
         """What trains with this seed, all arguments checked. It travels to a worker, so it can be pickled."""
         ...
+
+
+@typing.runtime_checkable
+class Following(Protocol):
+    """A setting whose runs may begin from what those of another case kept."""
+
+    @property
+    def source(self) -> str:
+        """The case of the same experiment, whose run of the same seed it is; empty: none."""
+        ...
+
+    def trainer(self, seed: int, kept: Arrays | None = None) -> Trainer: ...
 
 
 @dataclasses.dataclass(frozen=True)

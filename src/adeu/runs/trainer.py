@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ class Piece(NamedTuple):
     """For metrics.csv: one per evaluation, all with the same columns."""
     traces: Mapping[str, Mapping[str, NDArray[np.generic]]] = {}
     """For traces/<name>.csv: columns with one entry per step."""
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """A trainer whose complete run leaves something for others to begin from."""
+
+    def kept(self) -> Arrays: ...
 
 
 class Trainer(Protocol):

@@ -30,7 +30,7 @@ from adeu.runs.folder import (
     to_csv,
     to_npz,
 )
-from adeu.runs.trainer import Arrays, Row, Trainer
+from adeu.runs.trainer import Keeping, Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
@@ -93,7 +93,7 @@ def work(
             tell(Progress(trainer.done, trainer.total, trainer.steps, row))
             told = now
     store.write(METRICS, metrics.text.encode())
-    left: Arrays = getattr(trainer, "kept", dict)()
+    left = trainer.kept() if isinstance(trainer, Keeping) else {}
     content = to_npz(left) if left else b""
     if content:
         store.write(KEPT, content)
