@@ -4,7 +4,7 @@ BIN := .venv/bin
 .PHONY: setup run test slow check docs wheel oldest bench clean
 
 run: .venv/run  ## the main job, with a result to look at
-	$(BIN)/adeu run frozen-lake
+	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
 
 # Most of the tests' time goes into compiling: XLA may do less of it, and keeps what it has.
 test oldest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1

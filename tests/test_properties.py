@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 import adeu
 
-slow_to_compile = settings(max_examples=5, deadline=None, derandomize=True)
+slow_to_compile = settings(max_examples=3, deadline=None, derandomize=True)
 quick = settings(max_examples=200, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
