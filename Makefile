@@ -48,9 +48,10 @@ setup: .venv/setup  ## an environment with all that tests and benchmarks need
 	$(BIN)/pip install --quiet --no-compile --editable .
 	touch $@
 
-.venv/setup: .venv/run
+.venv/setup: pyproject.toml
+	test -d .venv || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --editable ".[dev]"
-	touch $@
+	touch .venv/run $@
 
 clean:
 	rm -rf .venv build dist site

@@ -18,7 +18,11 @@ from adeu.behavior.interface import Interface
 from tests.loops import play, same, stack
 
 RND = adeu.Rnd(scale=1.0, hidden=(16,), features=8)
-DISCRETE = [adeu.Categorical(), adeu.Bernoulli(), adeu.Options()]
+DISCRETE = [
+    pytest.param(adeu.Categorical(), marks=pytest.mark.slow),
+    pytest.param(adeu.Bernoulli(), marks=pytest.mark.slow),
+    adeu.Options(),
+]
 
 
 def lean(obs):

@@ -147,7 +147,7 @@ class TestOptions:
         keys = jax.random.split(jax.random.key(11), steps)
         return map(np.asarray, jax.lax.scan(one, D.begin(keys[0]), keys)[1])
 
-    @pytest.mark.parametrize("mu", [1.5, 2.0, 3.0])
+    @pytest.mark.parametrize("mu", [1.5, *(pytest.param(mu, marks=pytest.mark.slow) for mu in (2.0, 3.0))])
     def test_lengths_are_zeta_distributed(self, mu):
         actions, explored, begins = self.episode(adeu.Options(mu=mu), 0.3, 300_000)
         starts = np.flatnonzero(begins)

@@ -133,13 +133,14 @@ def test_where_rows_start():
 
 def test_from_zero_nothing_is_preferred_until_a_reward_is_found():
     rule = rules(dataclasses.replace(SMALL, from_zero=True, capacity=8), 12, True, 2)
-    learner, _ = rule.init(jax.random.key(0), jnp.zeros((), jnp.int32))
+    learner, _ = jax.jit(rule.init)(jax.random.key(0), jnp.zeros((), jnp.int32))
+    learn = jax.jit(rule.learn)
 
     def learned(reward):
         data = batch_of(np.random.default_rng(0))._replace(reward=np.full(8, reward, np.float32))
         mask = jnp.ones_like(learner.replay.mask)
         store = learner.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=mask, added=jnp.array(8))
-        after = rule.learn(jax.random.key(1), learner._replace(replay=store), 1)
+        after = learn(jax.random.key(1), learner._replace(replay=store), 1)
         return networks.q_values(after.networks, jnp.arange(12))
 
     assert (networks.q_values(learner.networks, jnp.arange(12)) == 0).all()

@@ -35,7 +35,11 @@ def newest(name):
 @pytest.mark.parametrize(
     ("name", "temperature", "start", "episodes"),
     # With 1/n the start fades as slowly as n^(gamma - 1): it had better lie between the worst and the best return.
-    [("FrozenLake", 0.1, 0.5, 300_000), ("CliffWalking", 1.0, 0.0, 5_000), ("Taxi", 0.5, 0.0, 50_000)],
+    [
+        ("FrozenLake", 0.1, 0.5, 300_000),
+        ("CliffWalking", 1.0, 0.0, 5_000),
+        pytest.param("Taxi", 0.5, 0.0, 50_000, marks=pytest.mark.slow),
+    ],
 )
 def test_gymnasium_tables_are_solved(name, temperature, start, episodes):
     model = tabular.from_gymnasium(gymnasium.make(newest(name)))
