@@ -29,6 +29,7 @@ def play(loop):
     return rows, traces
 
 
+@pytest.mark.slow
 def test_it_finds_the_treasure_and_counts_what_happened():
     rows, traces = play(sea_loop(evaluate_episodes=2, traced=(7,)))
     assert [row["step"] for row in rows] == [500, 1000, 1500]

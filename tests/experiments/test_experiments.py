@@ -43,6 +43,7 @@ class TestMetrics:
         assert FIRST_SOLVED.of(curves) is None
         assert SOLVED.of(curves) == 0.5
 
+    @pytest.mark.slow
     def test_intervals_cover_as_often_as_they_say(self):
         """The 95% interval of a mean over 40 seeds holds the truth in 90 to 98.5% of 500 trials."""
         rng = np.random.default_rng(1)
@@ -119,6 +120,7 @@ class TestLakes:
         other = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq7"]).trainer(0).job
         assert (other.visits == 0).all()
 
+    @pytest.mark.slow
     def test_safe_agents_violate_less(self):
         found = {name: rows(small(case)) for name, case in safe_frozen_lake.EXPERIMENT.cases.items()}
         assert found["eps-greedy"]["violations"].mean() > 0.01

@@ -36,7 +36,7 @@ def newest(name):
     ("name", "temperature", "start", "episodes"),
     # With 1/n the start fades as slowly as n^(gamma - 1): it had better lie between the worst and the best return.
     [
-        ("FrozenLake", 0.1, 0.5, 300_000),
+        pytest.param("FrozenLake", 0.1, 0.5, 300_000, marks=pytest.mark.slow),
         ("CliffWalking", 1.0, 0.0, 5_000),
         pytest.param("Taxi", 0.5, 0.0, 50_000, marks=pytest.mark.slow),
     ],
