@@ -4,9 +4,11 @@ import json
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 
+from adeu import cli
 from adeu.cli import main, read_seeds
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
@@ -126,6 +128,20 @@ def test_seeds():
     assert read_seeds("0:3") == [0, 1, 2]
     assert read_seeds("4") == [4]
     assert read_seeds("0,7,2:4") == [0, 7, 2, 3]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_a_line_of_its_own(monkeypatch, capsys):
+    def warn(self):
+        warnings.warn("g is saturated", stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(cli.List, "__call__", warn)
+    monkeypatch.setattr(sys, "argv", ["adeu", "list"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == "g is saturated\n"
 
 
 class TestTrain:

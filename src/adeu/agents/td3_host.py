@@ -83,7 +83,7 @@ class Td3Agent:
         seed: of all it draws.
         offered: arrays with an entry for each step, which f gets by their names.
         overlap: whether the environment steps while the networks train, with decisions by those of the update before
-            (an episode begins with the newest). Faster on several threads; not TD3 to the letter.
+            (an episode begins with the newest). For several threads; not TD3 to the letter.
 
     Examples:
         >>> import adeu, gymnasium

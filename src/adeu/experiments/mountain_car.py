@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     lesson=(
         "Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, a mean of -110 or more. "
         "Where every value is 0 at first, nothing but the explorer looks for the hill; networks that start as usual "
-        "prefer now this and now that, and swing the car by themselves."
+        "prefer now this and now that, which may swing the car by itself."
     ),
     cases={
         **{name: setting(D, SPARSE, from_zero=True) for name, D in EXPLORING.items()},

@@ -6,9 +6,9 @@ const ON_ICE = { kind: "lake", moves: [[-1, 0], [0, 1], [1, 0], [0, -1]], names:
 const DIVING = { kind: "sea", moves: [[1, -1], [1, 1]], names: ["left", "right"],
   labels: { path: "not visited in this episode", hole: "out of reach", goal: "treasure" } };
 
-// State i stands on cells[i]; the first of them are safe; `moved` is the move that an action is.
 const makeMap = (data) => ("right" in data ? makeSea(data) : makeLake(data));
 
+// State i stands on cells[i], the safe ones first; `moved` is the move that an action is in a state.
 function inCells(rules, size, safe, unsafe, goal, moved) {
   const cells = [...safe, ...unsafe], state = new Map(cells.map((cell, i) => [cell, i]));
   return { ...rules, size, cells, goal, state, safe: safe.length, moved, at: (cell) => [Math.floor(cell / size), cell % size] };
