@@ -1,4 +1,6 @@
-"""Runs of TD3: one that breaks keeps its last good checkpoint, and controls follow their sources on any engine."""
+"""Runs of TD3: one that breaks keeps its last good checkpoint; what is set reaches the agent."""
+
+import dataclasses
 
 import numpy as np
 import pytest
@@ -46,3 +48,14 @@ def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
     assert metrics[0] == metrics[1]
     assert (tmp_path / "broken" / DONE).exists()
     assert not (tmp_path / "broken" / CHECKPOINT).exists()
+
+
+def test_overlap_reaches_the_agent():
+    def learned(overlap):
+        trainer = dataclasses.replace(SMALL, warmup=10, learning_rate=0.1, overlap=overlap).trainer(0)
+        while trainer.done < trainer.total:
+            trainer.advance()
+        return trainer.arrays()["agent/memory_rows"]
+
+    assert np.array_equal(learned(False), learned(False))
+    assert not np.array_equal(learned(False), learned(True))
