@@ -135,7 +135,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self._keep(behavior.state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a collector's workers: compiled functions stay here."""
+        # For a collector's workers: compiled functions stay here.
         return super().__getstate__() | {"_behaviors": {}, "_state": None, "_version": -1, "_generator": None}
 
     def _behavior(self, n: int, seed: int = 0) -> Behavior:
