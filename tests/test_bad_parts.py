@@ -123,6 +123,11 @@ BINDINGS = [
     ),
     (LAKE, explorer(adeu.ExpectedCost(16, 5)), "ExpectedCost: num_actions takes the action space's 4, got 5"),
     (CARTPOLE, explorer(adeu.Counts(15)), "Counts: obs takes a state's number"),
+    (
+        CARTPOLE,
+        explorer(adeu.Counts()),
+        "Counts: observation space takes a Discrete space (elsewhere give num_states",
+    ),
     (LAKE, explorer(adeu.Rnd()), "Rnd: obs takes a flat vector; Behavior(..., encoder=...) makes one"),
     (LAKE, explorer(guard=adeu.KnownUnsafe([16], [0])), "KnownUnsafe: states takes states below 16, got 16"),
     (LAKE, explorer(guard=adeu.KnownUnsafe([1], [4])), "KnownUnsafe: actions takes actions of Discrete(4), got 4"),
@@ -134,6 +139,18 @@ BINDINGS = [
 def test_binding(env, explorer, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         adeu.Behavior(explorer, env)
+
+
+def test_a_function_that_jax_cannot_trace_is_told_of_from_host():
+    behavior = adeu.Behavior(explorer(adeu.from_function(lambda obs: np.abs(np.array(obs)).sum())), CARTPOLE)
+    with pytest.raises(TypeError, match=r"FromFunction: JAX cannot trace its function.*, or use adeu\.from_host"):
+        behavior.act(np.zeros(4), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("hook", ["measure", "observe", "update"])
+def test_a_mechanism_takes_whatever_agents_offer(hook):
+    with pytest.raises(TypeError, match=rf"Narrow\.{hook}\(\) must take \*\*given: agents offer more"):
+        type("Narrow", (adeu.Mechanism,), {hook: lambda self, *args: None})
 
 
 def test_an_unbounded_or_integer_box_is_refused():

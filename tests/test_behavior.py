@@ -526,6 +526,13 @@ class TestWarnings:
         assert behavior.saturation == 0.0
         assert self.run(explorer(f=adeu.Constant(1e4), g=adeu.Identity()), 2500)[1].saturation == 0.0
 
+    def test_rollout_episodes_do_not_hide_that_g_is_saturated(self):
+        rollouts = adeu.Rollouts(adeu.Constant(1e4), rho=0.5, c=0.2)
+        caught, behavior = self.run(explorer(f=rollouts), 1000)
+        assert 0.1 < np.mean(behavior.history < 0.15) < 0.9
+        assert behavior.saturation == 1.0
+        assert "gave its largest spread in 100%" in caught[0]
+
 
 class TestHistory:
     def test_it_holds_the_last_thousand_spreads_in_order(self):

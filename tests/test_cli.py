@@ -117,6 +117,12 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         (["frozen-lake", "--set", "episodes=0"], "episodes takes a whole number >= 1"),
         (["frozen-lake", "--set", "gamma=1.5"], "gamma takes a finite number >= 0 and <= 1"),
         (["frozen-lake", "--set", "alpha=0"], "alpha takes"),
+        (["frozen-lake", "--set", "episodes=50"], "episodes takes at least evaluate_every=100, got 50"),
+        (
+            ["frozen-lake", "--steps", "100"],
+            "--steps takes no value for frozen-lake, which counts no steps: --set epi",
+        ),
+        (["frozen-lake", "--seeds", "4294967296"], "each from 0 to 4294967295 and only once"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path, refused):
@@ -151,9 +157,26 @@ class TestTrain:
         done = adeu("train", "CliffWalking-v1", *coin, *small)
         assert done.returncode == 0, done.stderr
         rows = json.loads(done.stdout)
-        assert {row["case"] for row in rows} == {"q-learning-Constant-Identity-Bernoulli"}
+        case = "q-learning-Constant(c=0.1)-Identity-Bernoulli-episodes=500-alpha=1.0"
+        assert {row["case"] for row in rows} == {case}
         assert next(row["value"] for row in rows if row["metric"] == "max") > -100
         assert (tmp_path / "train" / "CliffWalking-v1" / "report.html").exists()
+
+    def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
+        (tmp_path / "mine.py").write_text(
+            "import adeu, dataclasses, jax.numpy as jnp\n"
+            "@dataclasses.dataclass(frozen=True)\n"
+            "class Mine(adeu.Mechanism):\n"
+            "    c: float = 0.5\n"
+            "    def measure(self, key, state, carry, obs, **given):\n"
+            "        return jnp.asarray(self.c), carry\n"
+        )
+        parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
+        done = adeu("train", "CartPole-v1", *parts, "--set", "f.c=0.1", "--steps", "2000", "--dry-run", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        (spec, *_) = json.loads(done.stdout)
+        assert spec["case"] == "dqn-Mine-Clip(high=0.3)-Bernoulli-steps=2000-f.c=0.1"
+        assert spec["setting"]["f"] == {"part": "mine:Mine", "c": 0.1}
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -196,7 +219,8 @@ def test_plot_draws_again_from_the_runs(lake, refused):
     done = adeu("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
     assert done.stdout.split() == [str(picture), str(picture.with_suffix(".svg"))]
     assert picture.stat().st_size > 1000
-    assert "seed-7" in refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
+    said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
+    assert "eps-greedy/seed-7 has no complete run; first: adeu run frozen-lake" in said
 
 
 def test_plot_normalizers(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import pathlib
 import signal
 import sys
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+import adeu
 from adeu.core import check
 from adeu.experiments import NAMES, find, locate
 from adeu.experiments.experiment import Experiment, Family
@@ -103,7 +105,8 @@ class Work:
         """Writes what the runs came to, and prints it."""
         tables: dict[str, list[dict[str, Any]]] = {}
         files = []
-        for experiment in experiments:
+        for each in experiments:
+            experiment = each.comparable(self.out)
             rows, pictures = experiment.write(seeds, self.out)
             console.print(table(experiment, rows))
             tables[experiment.name] = rows
@@ -150,13 +153,17 @@ class Run(Work):
     """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
 
     experiment: tyro.conf.Positional[str]
-    """NAME, or NAME/CASE for one case of it; `adeu list` knows the names."""
+    """NAME, or one case of it: NAME/CASE, such as frozen-lake/adeu, deep-sea/40/ucb; `adeu list` knows the names."""
     steps: int | None = None
     """How many to train, where the experiment counts steps: short for --set steps=..."""
 
     def __call__(self) -> int:
+        experiments = locate(self.experiment)
         if self.steps is None:
-            return self.run(locate(self.experiment), family_of(self.experiment))
+            return self.run(experiments, family_of(self.experiment))
+        if not any(hasattr(setting, "steps") for each in experiments for setting in each.cases.values()):
+            takes = f"no value for {self.experiment}, which counts no steps: --set episodes=..., for example"
+            check.refuse("adeu run", "--steps", takes, self.steps)
         longer = dataclasses.replace(self, set=(*self.set, f"steps={self.steps}"), steps=None)
         return longer()
 
@@ -181,7 +188,7 @@ class Train(Work):
     def __call__(self) -> int:
         from adeu.experiments.training import training
 
-        return self.run((training(self.env, self.agent, self.f, self.g, self.D, self.steps),))
+        return self.run((training(self.env, self.agent, self.f, self.g, self.D, self.steps, self.set),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,8 +254,9 @@ def read_seeds(text: str) -> list[int]:
             seeds += range(int(first), int(last)) if colon else [int(first)]
         except ValueError:
             check.refuse("adeu run", "--seeds", "a range such as 0:5, a number, or several: 0,3,7", text)
-    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        check.refuse("adeu run", "--seeds", "at least one seed, each >= 0 and only once", text)
+    if not seeds or min(seeds) < 0 or max(seeds) > check.LARGEST_SEED or len(set(seeds)) < len(seeds):
+        takes = f"at least one seed, each from 0 to {check.LARGEST_SEED} and only once"
+        check.refuse("adeu run", "--seeds", takes, text)
     return seeds
 
 
@@ -263,8 +271,12 @@ def dry_run(specs: list[Spec]) -> int:
 
 
 def main() -> None:
-    """Runs a command; ends with 0, with 1 after an error, with 130 after Ctrl-C."""
+    """Runs a command; ends with 0, with 1 after an error, with 2 if it is misspelt, with 130 after Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.path.append(os.getcwd())  # where a user's own parts are, for an import path
+    if sys.argv[1:] == ["--version"]:
+        print(adeu.__version__)
+        sys.exit()
     command: Any = tyro.cli(
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Run, tyro.conf.subcommand("run")]

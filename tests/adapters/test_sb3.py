@@ -422,7 +422,7 @@ class TestFiles:
         callback = ExplorerCallback(NOISE)
         with pytest.raises(FileNotFoundError, match=r"nothing\.adeu\.npz"):
             callback.load(tmp_path / "nothing.zip")
-        with pytest.raises(ValueError, match="nothing to save"):
+        with pytest.raises(ValueError, match=r"its behavior exists from the first learn\(\) on"):
             callback.save(tmp_path / "nothing")
         assert beside("a/b.c").name == "b.c.adeu.npz"
 

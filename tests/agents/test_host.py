@@ -6,6 +6,7 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, DqnAgent, HostLoop
+from adeu.agents.host import Saturation
 
 EZ = adeu.Explorer(adeu.Constant(1 / 6), adeu.Identity(), adeu.Options(2.0, carried=True))
 SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10, evaluate_every=10)
@@ -75,6 +76,55 @@ class Broken(gymnasium.Wrapper):
         return obs * np.nan if self.steps == 3 else obs, *rest
 
 
+class Walk(gymnasium.Env):
+    """Counts its steps, and returns the same array again and again."""
+
+    observation_space, action_space = gymnasium.spaces.Box(0, 9, (1,)), gymnasium.spaces.Box(-1, 1, (1,))
+
+    def reset(self, *, seed=None, options=None):
+        self.place = np.zeros(1, np.float32)
+        return self.place, {}
+
+    def step(self, action):
+        self.place += 1
+        return self.place, 0.0, bool(self.place[0] == 5), False, {}
+
+
+class Scripted:
+    """Explores with the spreads it is given, and keeps what it sees."""
+
+    def __init__(self, spreads=(0.0,), uncertainties=(0.0,)):
+        self.spreads, self.uncertainties, self.seen = spreads, uncertainties, []
+
+    def begin(self, obs):
+        pass
+
+    def act(self, step):
+        at = step % len(self.spreads)
+        return adeu.Decision(np.zeros(1), True, np.float32(self.uncertainties[at]), np.float32(self.spreads[at]))
+
+    def observe(self, transition, step):
+        self.seen.append(transition)
+
+    def exploit(self, obs):
+        return np.zeros(1)
+
+
+def test_an_environment_may_write_into_what_it_returned():
+    agent = Scripted()
+    play(HostLoop(agent, Walk(), Walk(), steps=10, seed=0, evaluate_every=10))
+    assert [(float(seen.obs[0]), float(seen.next_obs[0])) for seen in agent.seen] == [
+        (n, n + 1) for n in range(5)
+    ] * 2
+
+
+def test_steps_with_the_largest_spread_are_counted_outside_rollout_episodes():
+    agent = Scripted(spreads=(0.2, 0.199, 0.15, 0.1), uncertainties=(9.0, 5.0, 1.0, 0.3))
+    saturation = Saturation(ceiling=0.2, rollout=0.3)
+    rows, _ = play(HostLoop(agent, Walk(), Walk(), steps=20, seed=0, evaluate_every=20, saturation=saturation))
+    assert rows[0]["saturated"] == pytest.approx(2 / 3)
+
+
 def test_what_an_environment_breaks_is_named():
     env, other = Broken(gymnasium.make("CartPole-v1")), gymnasium.make("CartPole-v1")
     loop = HostLoop(DqnAgent(SMALL, env, 0), env, other, steps=500, seed=0, evaluate_every=500)
@@ -92,6 +142,13 @@ def test_what_the_environment_of_evaluations_breaks_is_named():
 
 
 def test_bad_input():
+    with pytest.raises(
+        ValueError, match="HostLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"
+    ):
+        HostLoop(Scripted(), Walk(), Walk(), steps=10, seed=2**32, evaluate_every=10)
+    costly = Dqn(adeu.Explorer(adeu.Sum((adeu.ExpectedCost(),)), adeu.Saturating(1.0), adeu.Bernoulli()))
+    with pytest.raises(ValueError, match="Dqn: explorer takes an f that learns no costs from batches"):
+        DqnAgent(costly, gymnasium.make("CartPole-v1"), 0)
     with pytest.raises(ValueError, match="HostLoop: steps takes a multiple of evaluate_every=500, got 600"):
         sea_loop(steps=600)
     with pytest.raises(ValueError, match=r"Dqn: action space takes a Discrete, got Box"):

@@ -11,7 +11,7 @@ import pytest
 import adeu
 from adeu.agents import HostLoop, Td3, Td3Agent
 from adeu.agents import actor_critic as nets
-from adeu.agents.td3 import bound
+from adeu.agents.td3 import Acting, bound
 
 CONSTANT = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
 STILL = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian())
@@ -117,6 +117,47 @@ def test_a_bonus_is_added_to_the_reward():
     assert float(jax.jit(rule.td_error)(key, learner, transition)) == pytest.approx(expected, rel=1e-4)
 
 
+def test_a_bonus_learns_where_it_pays():
+    _, rule = bound(dataclasses.replace(SMALL, bonus=BONUS), pendulum().observation_space, pendulum().action_space)
+    learner = jax.jit(rule.init)(jax.random.key(0), np.zeros(3))
+    nothing, no = np.zeros((2, 8), np.float32), np.zeros((2, 8), bool)
+    places = np.arange(48, dtype=np.float32).reshape(2, 8, 3)
+    batch = adeu.Transition(np.zeros_like(places), nothing[..., None], nothing, places, no, no)
+    learned = jax.jit(rule.update)(jax.random.key(1), learner, batch, 0)
+    assert np.asarray(learned.bonus.moments.mean) == pytest.approx(places.mean(axis=(0, 1)), rel=1e-4)
+
+
+def test_ucb_takes_the_candidate_with_the_highest_bound():
+    td3 = dataclasses.replace(UCB, explorer=STILL, candidates=16, candidate_spread=1.0, ucb=3.0)
+    _, rule = bound(td3, pendulum().observation_space, pendulum().action_space)
+    learner, obs = jax.jit(rule.init)(jax.random.key(0), np.zeros(3)), np.ones(3, np.float32)
+    acting = Acting(learner.actor, learner.critics, learner.f)
+    decide = jax.jit(jax.vmap(lambda key: rule.decide(key, acting, STILL.begin(key), obs, 10**6, {})[0].action))
+    chosen = np.asarray(decide(jax.random.split(jax.random.key(1), 200))) / 2  # actions lie between -2 and 2
+    tried = np.linspace(-1, 1, 201, dtype=np.float32)[:, None]
+
+    def bounds(actions):
+        q = np.asarray(nets.values(learner.critics, np.tile(obs, (len(actions), 1)), actions))
+        return q.mean(axis=0) + 3.0 * q.std(axis=0)
+
+    assert np.median(bounds(chosen)) > np.quantile(bounds(tried), 0.8)
+
+
+def test_of_many_critics_the_lower_of_any_two_counts():
+    td3 = dataclasses.replace(SMALL, critics=3)
+    _, rule = bound(td3, pendulum().observation_space, pendulum().action_space)
+    learner = jax.jit(rule.init)(jax.random.key(0), np.zeros(3))
+    step = adeu.Transition(np.zeros(3), np.zeros(1), 0.5, np.ones(3), False, False)
+    keys = jax.random.split(jax.random.key(1), 600)
+    errors = np.asarray(jax.jit(jax.vmap(lambda key: rule.td_error(key, learner, step)))(keys))
+    q = np.mean(nets.values(learner.critics, np.zeros((1, 3)), np.zeros((1, 1))))
+    values = nets.values(learner.critics, np.ones((1, 3)), nets.policy(learner.actor, np.ones((1, 3))))
+    lowest, middle, _ = np.sort(np.asarray(values)[:, 0])
+    targets = (errors + q - 0.5) / td3.gamma
+    assert ((np.abs(targets - lowest) < 1e-5) | (np.abs(targets - middle) < 1e-5)).all()
+    assert np.mean(np.abs(targets - lowest) < 1e-5) == pytest.approx(2 / 3, abs=0.08)  # in two of three pairs
+
+
 def test_what_is_known_enters_the_replay_by_its_uncertainty():
     env = pendulum(2_000)
     recorded = np.repeat([0.0, 0.0, 0.5, 50.0], 400)
@@ -172,6 +213,32 @@ def test_remedies_need_a_largest_spread():
     td3 = dataclasses.replace(SMALL, explorer=known(adeu.Constant(1.0)), gated=True)
     with pytest.raises(ValueError, match="Td3: gated takes False in a compiled loop, got True"):
         td3.fit(pendulum().observation_space, pendulum().action_space)
+
+
+def test_parts_that_a_batch_cannot_ask():
+    remembering = adeu.Calibrated(adeu.Rnd())
+    with pytest.raises(ValueError, match="Td3: bonus takes an f that carries nothing from step to step, got Calib"):
+        dataclasses.replace(SMALL, bonus=remembering)
+    with pytest.raises(
+        ValueError, match="Td3: bonus takes an f that learns from batches alone, such as Rnd, got Cou"
+    ):
+        dataclasses.replace(SMALL, bonus=adeu.Counts(3))
+    with pytest.raises(ValueError, match="Td3: weighted takes an f that carries nothing from step to step"):
+        dataclasses.replace(SMALL, explorer=known(adeu.Rollouts(remembering, 0.3, 0.2)), weighted=True)
+    costly = dataclasses.replace(SMALL, explorer=known(adeu.ExpectedCost()))
+    with pytest.raises(ValueError, match="Td3: explorer takes an f that learns no costs from batches"):
+        Td3Agent(costly, pendulum(), 0)
+
+
+def test_actions_lie_within_a_space_of_another_type():
+    """In float32 the bound 0.1 is a little more than it is in float64."""
+    space = gymnasium.spaces.Box(-0.1, 0.1, (2,), np.float64)
+    wide = adeu.Explorer(adeu.Constant(2.0), adeu.Identity(), adeu.Gaussian())
+    agent = Td3Agent(dataclasses.replace(SMALL, explorer=wide), Spaces(VECTOR, space), 0)
+    agent.begin(np.zeros(3))
+    actions = [agent.act(step).action for step in range(500, 600)]
+    assert all(space.contains(action) for action in actions)
+    assert max(np.abs(actions).ravel()) == 0.1
 
 
 def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():

@@ -47,6 +47,9 @@ def test_many_seeds_at_once_are_as_many_runs():
         for one, all_seeds in zip(mine, theirs, strict=True):
             assert np.asarray(all_seeds)[place] == pytest.approx(np.asarray(one), rel=1e-3, abs=1e-4)
     assert int(together.step[0]) == 140
+    ended = together.learner.replay.data
+    assert np.any(ended.truncated)
+    assert not np.any(ended.terminated)  # a pendulum's episodes are only ever cut
     assert len({float(value) for value in pieces[-1].evaluation}) == 3
 
 

@@ -38,8 +38,8 @@ def counters(mode):
 
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
 def test_only_real_steps_are_learned_from(mode):
-    loop = Td3Vector(SMALL, counters(mode), Counter(0), steps=100)
-    decided, counted = [], 0
+    loop = Td3Vector(SMALL, counters(mode), Counter(0), steps=100, evaluate_every=100)
+    decided, counted, first = [], 0, set()
     while loop.step < loop.steps:
         before = loop.step
         loop.advance()
@@ -56,6 +56,8 @@ def test_only_real_steps_are_learned_from(mode):
         seen = [tuple(obs) for obs in batch.obs]
         assert seen == sorted(set(seen))  # one after the other, none left out or twice
         decided.append(len(memory))
+        first.add(float(batch.reward[0]))
+    assert len(first) == 3  # each began with random numbers of its own
     assert sum(decided) == counted == loop.step
     assert loop.episode == sum(memory_steps // (3 + number) for number, memory_steps in enumerate(decided))
 
@@ -64,7 +66,9 @@ def test_environments_decide_independently():
     """Their noise and the coins of their rollout episodes are their own; another seed has others."""
     coins = []
     for seed in range(2):
-        loop = Td3Vector(SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=100, seed=seed)
+        loop = Td3Vector(
+            SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=100, evaluate_every=100, seed=seed
+        )
         loop.step = 8  # past the uniform actions
         spreads = []
         for _ in range(60):
@@ -81,7 +85,25 @@ def test_environments_decide_independently():
 
 def test_a_single_environment_is_refused():
     with pytest.raises(ValueError, match=r"Td3Vector: envs takes a vector of environments; .* HostLoop, got"):
-        Td3Vector(SMALL, Counter(0), Counter(0), steps=100)
+        Td3Vector(SMALL, Counter(0), Counter(0), steps=1_000)
+    with pytest.raises(ValueError, match="Td3Vector: steps takes a multiple of evaluate_every=10, got 25"):
+        Td3Vector(SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=25, evaluate_every=10)
+
+
+@pytest.mark.parametrize(("where", "call"), [("reset", "reset"), ("step", "step"), ("evaluation", "reset")])
+def test_numbers_that_are_not_finite_are_named(where, call, monkeypatch):
+    def broken(self, *, seed=None, options=None):
+        return np.full(3, np.nan, np.float32), {}
+
+    envs, other = counters(AutoresetMode.SAME_STEP), Counter(0)
+    if where == "evaluation":
+        other.reset = broken.__get__(other)
+    elif where == "reset":
+        monkeypatch.setattr(Counter, "reset", broken)
+    else:
+        monkeypatch.setattr(Counter, "step", lambda self, action: (self.state * np.nan, 0.0, False, False, {}))
+    with pytest.raises(ValueError, match=rf"Td3Vector: {call}\(\) of an environment returned .*nan"):
+        Td3Vector(SMALL, envs, other, steps=6, evaluate_every=6).run()
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The main table's settings: the cases, what controls are made of, and what they refuse."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 import adeu
 from adeu.experiments import locate
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
-from adeu.experiments.td3_setting import controlled
+from adeu.experiments.td3_setting import controlled, warn_saturated
+from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
 APPENDIX = ["q-std-lam10", "q-std-rho0"]
@@ -42,6 +44,31 @@ def test_the_ablation_of_g_has_both_g_and_both_remedies():
             for remedy in ("gated", "weighted"):
                 expected = dataclasses.replace(saturating, **{remedy: True})
                 assert member.cases[f"{source}-saturating-{remedy}"] == expected
+
+
+def test_a_control_brings_the_run_it_is_made_from():
+    (hopper,) = locate("mujoco/Hopper-v5/rnd-shuffled")
+    assert list(hopper.cases) == ["rnd", "rnd-shuffled"]
+    assert "q-std" in hopper.left_out
+
+
+def test_a_g_that_stays_saturated_is_said():
+    curves = {"trained": np.array([[0.0, 1.0, 1.0]]), "saturated": np.array([[0.0, 0.97, 0.99]])}
+    with pytest.warns(UserWarning, match="rnd: after the warmup, g gave its largest spread in 98% of the steps"):
+        warn_saturated({"rnd": curves})
+    warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
+
+
+def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):
+    (hopper,) = locate("mujoco/Hopper-v5/rnd")
+    for case, setting in hopper.left_out.items():
+        changed = dataclasses.replace(setting, steps=5_000) if case in ("ucb", "constant-0.1") else setting
+        folder = tmp_path / hopper.name / case / "seed-0"
+        folder.mkdir(parents=True)
+        (folder / "spec.json").write_text(json.dumps({"setting": plain(changed)}))
+    assert set(hopper.comparable(tmp_path).paper) == {*ROWS} - {"ucb"}
+    (other,) = locate("mujoco-td3/Hopper-v5/rnd")
+    assert other.others["authors, v1"] == {"constant-0.1": {"mean": 360, "max": 827}}
 
 
 def test_the_spreads_of_controls():

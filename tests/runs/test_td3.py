@@ -21,7 +21,8 @@ SMALL = Td3Setting(
     evaluate_episodes=1,
     hidden=(8,),
     batch=8,
-    warmup=100,  # what is learned is no matter here
+    warmup=10,
+    learning_rate=0.1,
     capacity=150,
     policy_delay=1,
 )
@@ -52,10 +53,22 @@ def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
 
 def test_overlap_reaches_the_agent():
     def learned(overlap):
-        trainer = dataclasses.replace(SMALL, warmup=10, learning_rate=0.1, overlap=overlap).trainer(0)
+        trainer = dataclasses.replace(SMALL, overlap=overlap).trainer(0)
         while trainer.done < trainer.total:
             trainer.advance()
         return trainer.arrays()["agent/memory_rows"]
 
     assert np.array_equal(learned(False), learned(False))
     assert not np.array_equal(learned(False), learned(True))
+
+
+def test_an_episode_that_the_end_cuts_has_a_trace_of_its_own():
+    trainer, traces = dataclasses.replace(SMALL, steps=50, traced=(2, 3)).trainer(0), {}
+    while trainer.done < trainer.total:
+        traces |= trainer.advance().traces
+    assert {name: len(trace["spread"]) for name, trace in traces.items()} == {"episode-2": 20, "episode-3": 10}
+
+
+def test_a_warmup_that_takes_all_steps_is_said():
+    with pytest.warns(UserWarning, match="nothing will be learned: all of the 100 steps belong to the warmup of 200"):
+        dataclasses.replace(SMALL, warmup=200).trainer(0)

@@ -23,6 +23,7 @@ from adeu.behavior.behavior import Behavior
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.cost import check_no_costs
 
 require("stable-baselines3")
 
@@ -41,7 +42,7 @@ class ExplorerCallback(BaseCallback):
     After the random warm-up (`learning_starts`) it decides each action around the model's own: around the mean
     of SAC, in place of its sampling, and around the Q-values of DQN, in place of its epsilon. f learns from each
     step, and from the batches that the model learns from. `model.save(path)` writes the explorer's state beside
-    the model, at `path` with the suffix `.adeu.npz`. `behavior` is the `Behavior` within, from the first `learn` on.
+    the model, at `path` with the suffix `.adeu.npz`.
 
     Args:
         explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.
@@ -61,8 +62,6 @@ class ExplorerCallback(BaseCallback):
         (10, 5)
     """
 
-    behavior: Behavior
-
     def __init__(
         self, explorer: Explorer, seed: int = 0, encoder: Callable[[Any], Any] | None = None, verbose: int = 0
     ) -> None:
@@ -72,14 +71,20 @@ class ExplorerCallback(BaseCallback):
         self.explorer, self.seed, self.encoder = explorer, seed, encoder
         self.learns = "update" in explorer.f.learns_from
         self._interface: Any = None
+        self._behavior: Behavior | None = None
         self._saved: pathlib.Path | None = None
         self._next_obs: Any = None
         self._decision: Decision | None = None
 
+    @property
+    def behavior(self) -> Behavior:
+        """The `Behavior` within."""
+        if self._behavior is None:
+            raise ValueError("ExplorerCallback: its behavior exists from the first learn() on")
+        return self._behavior
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the explorer's state beside the model of that path, or at a path that ends in `.npz`."""
-        if self._interface is None:
-            raise ValueError("ExplorerCallback: there is nothing to save before the first learn()")
         self.behavior.save(beside(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
@@ -120,7 +125,8 @@ class ExplorerCallback(BaseCallback):
         if self._interface is None:
             behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
             self._asked = check_given(self, behavior.explorer.f, ["q_values"])
-            self.behavior, self._interface = behavior, interface
+            check_no_costs(self, behavior.explorer.f)
+            self._behavior, self._interface = behavior, interface
             self._scaled = isinstance(model.action_space, spaces.Box)
             if self._saved is not None:
                 self._restore()

@@ -21,6 +21,7 @@ from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
 from adeu.core.explorer import Explorer
 from adeu.mechanisms.constant import check_chance
+from adeu.mechanisms.cost import check_no_costs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,4 +263,5 @@ def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rul
     inputs, look_up = nets.inputs_of(dqn, observation_space)
     actions = int(action_space.n)
     fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
+    check_no_costs(dqn, fitted.explorer.f)
     return fitted, rules(fitted, inputs, look_up, actions)

@@ -11,6 +11,7 @@ Between two episodes nothing of the environment is left, so a loop that was save
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -93,7 +94,7 @@ class HostLoop:
     def __post_init__(self) -> None:
         for argument in ("steps", "evaluate_every", "evaluate_episodes"):
             check.whole(self, argument)
-        check.whole(self, "seed", at_least=0)
+        check.whole(self, "seed", at_least=0, at_most=check.LARGEST_SEED)
         if self.steps % self.evaluate_every:
             check.refuse(self, "steps", f"a multiple of evaluate_every={self.evaluate_every}", self.steps)
         self.step = self.episode = 0
@@ -104,13 +105,14 @@ class HostLoop:
         """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
         rows, noted = [], list[tuple[Any, ...]]()
         traced, before, ended = self.episode + 1 in self.traced, False, False
-        obs, _ = self.env.reset(seed=self._seed(TRAINING, self.episode))
+        obs = copy.copy(self.env.reset(seed=self._seed(TRAINING, self.episode))[0])
         self._check("reset", obs)
         self.agent.begin(obs)
         while not ended and self.step < self.steps:
             decision = self.agent.act(self.step)
             best = self.agent.exploit(obs) if traced else None
-            next_obs, reward, terminated, truncated, info = self.env.step(decision.action)
+            returned, reward, terminated, truncated, info = self.env.step(decision.action)
+            next_obs = copy.copy(returned)  # an environment may write into what it returned
             self._check("step", next_obs, reward)
             if traced:
                 noted.append((best, *decision, float(reward)))
@@ -169,11 +171,13 @@ class HostLoop:
         first = self.step // self.evaluate_every * self.evaluate_episodes
         returns = []
         for number in range(first, first + self.evaluate_episodes):
+            place = f"in the evaluation after step {self.step}"
             obs, _ = self.evaluation_env.reset(seed=self._seed(EVALUATION, number))
+            self._check("reset", obs, place=place)
             total, ended = 0.0, False
             while not ended:
                 obs, reward, terminated, truncated, _ = self.evaluation_env.step(self.agent.exploit(obs))
-                self._check("step", obs, reward, f"in the evaluation after step {self.step}")
+                self._check("step", obs, reward, place)
                 total, ended = total + float(reward), bool(terminated or truncated)
             returns.append(total)
         return float(np.mean(returns))

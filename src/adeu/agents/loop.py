@@ -135,6 +135,8 @@ def compiled(agent: Agent, env: Any, params: Any = None) -> Compiled:
             `observation_space(params)`, `action_space(params)`.
         params: of the environment; None: its `default_params`.
     """
+    if not hasattr(env, "default_params"):
+        check.refuse(agent, "env", "an environment with gymnax's interface (HostLoop plays Gymnasium's)", env)
     return _compiled(agent, env, ByValue.of(env.default_params if params is None else params))
 
 

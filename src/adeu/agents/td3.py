@@ -22,6 +22,7 @@ from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, Mechanism, State, Transition
 from adeu.core.explorer import Explorer
 from adeu.mechanisms.combine import Rollouts
+from adeu.mechanisms.cost import check_no_costs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Td3:
         candidates: how many.
         candidate_spread: their standard deviation, in half ranges.
         bonus: an intrinsic reward, added to the reward of a transition: what this f says of its next observation,
-            when it is learned from.
+            when it is learned from. It learns there, too.
         gated: after the warmup, a transition enters the replay with probability g(f(s))/max g, so that what is known
             already does not fill it; not in a compiled loop.
         weighted: in the losses of critics and actor a transition counts g(f(s))/max g, by f as it is when it is
@@ -120,10 +121,21 @@ class Td3:
         check.one_of(self, "acting", ("policy", "ucb", "noisy"))
         if self.bonus is not None:
             check.instance(self, "bonus", Mechanism)
+            self._remembers_nothing("bonus", self.bonus)
+            if "observe" in self.bonus.learns_from:
+                check.refuse(self, "bonus", "an f that learns from batches alone, such as Rnd", self.bonus)
+        if self.weighted:
+            f = self.explorer.f
+            self._remembers_nothing("weighted", f.f if isinstance(f, Rollouts) else f)
         for argument in ("gated", "weighted"):
             if getattr(self, argument) and not self.explorer.g.ceiling:
                 takes = f"False with g={self.explorer.g}, which has no largest value"
                 check.refuse(self, argument, takes, getattr(self, argument))
+
+    def _remembers_nothing(self, argument: str, f: Mechanism) -> None:
+        """A batch has no episodes to remember something of."""
+        if jax.tree.leaves(jax.eval_shape(f.begin, jax.random.key(0))):
+            check.refuse(self, argument, "an f that carries nothing from step to step", f)
 
     @property
     def update_every(self) -> int:
@@ -269,7 +281,9 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         critics, adam = nets.descend(learner.critics, gradient, learner.critics_adam, td3.learning_rate)
         seen = batch._replace(action=to_env(batch.action))
         f = explorer.update(learner.f, seen, step=step, td_error=td_error)
-        bonus = learner.bonus if td3.bonus is None else td3.bonus.update(learner.bonus, seen, step=step)
+        bonus = learner.bonus
+        if td3.bonus is not None:  # it learns where it pays
+            bonus = td3.bonus.update(bonus, seen._replace(obs=batch.next_obs), step=step)
         return learner._replace(critics=critics, critics_adam=adam, f=f, bonus=bonus)
 
     def improve_actor(key: Key, learner: Learner, batch: Transition, step: Array) -> Learner:
@@ -320,5 +334,6 @@ def bound(td3: Td3, observation_space: Any, action_space: Any) -> tuple[Td3, Rul
     if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
         check.refuse(td3, "action space", "a bounded Box", action_space)
     fitted = dataclasses.replace(td3, explorer=td3.explorer.bind(observation_space, action_space))
+    check_no_costs(td3, fitted.explorer.f)
     low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
     return fitted, rules(fitted, observation_space.shape[0], low, high)

@@ -106,12 +106,12 @@ class Td3Agent:
         overlap: bool = False,
     ) -> None:
         self.td3, rule = bound(td3, env.observation_space, env.action_space)
-        self._seed = check.as_whole(self, "seed", seed, at_least=0)
+        self._seed = check.as_whole(self, "seed", seed, at_least=0, at_most=check.LARGEST_SEED)
         self._run = compiled(self.td3, rule)
         self._dtype = np.dtype(jnp.result_type(float))
+        self._actions = env.action_space
         low, high = (each.astype(self._dtype) for each in (env.action_space.low, env.action_space.high))
         self._middle, self._half = (high + low) / 2, (high - low) / 2
-        self._action_dtype = env.action_space.dtype
         self._offered = dict(offered or {})
         self._overlap = overlap
         self._older: Acting | None = None
@@ -140,7 +140,7 @@ class Td3Agent:
         self._spread = float(rest[-1])
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: at step {step + 1} the action is {action}")
-        return Decision(action.astype(self._action_dtype), *rest)
+        return Decision(within(self._actions, action), *rest)
 
     def observe(self, transition: Transition, step: int) -> None:
         next_obs = np.asarray(transition.next_obs, self._dtype)
@@ -164,7 +164,7 @@ class Td3Agent:
         action = np.asarray(self._run.exploit(self._key, self._acting, self._carry, obs, offers))
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: the greedy action is {action}")
-        return action.astype(self._action_dtype)
+        return within(self._actions, action)
 
     def arrays(self) -> Arrays:
         networks = jax.tree.leaves(self._learner._replace(f=(), bonus=()))
@@ -203,6 +203,11 @@ class Td3Agent:
         if self._overlap:
             self._older = self._run.copy(self._acting)
         self._learner = self._run.update(self._key, self._learner, rows, next_obs, np.int32(step))
+
+
+def within(space: Any, action: NDArray[Any]) -> NDArray[Any]:
+    """Actions as the space takes them: what is exact in its own type may lie outside it by a rounding."""
+    return np.clip(action.astype(space.dtype), space.low, space.high)
 
 
 def own(tree: Any) -> Any:

@@ -19,13 +19,12 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.agents.host import EVALUATION, TRAINING
 from adeu.agents.memory import Memory
 from adeu.agents.td3 import Acting, Learner, Rules, Td3, bound
-from adeu.agents.td3_host import ACT, BEGIN, Compiled, compiled, own
+from adeu.agents.td3_host import ACT, BEGIN, Compiled, compiled, own, within
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Transition
-
-EVALUATION = 1
 
 
 class Vectorised(NamedTuple):
@@ -92,7 +91,9 @@ class Td3Vector:
     def __post_init__(self) -> None:
         for argument in ("steps", "evaluate_every", "evaluate_episodes"):
             check.whole(self, argument)
-        check.whole(self, "seed", at_least=0)
+        check.whole(self, "seed", at_least=0, at_most=check.LARGEST_SEED)
+        if self.steps % self.evaluate_every:
+            check.refuse(self, "steps", f"a multiple of evaluate_every={self.evaluate_every}", self.steps)
         if not hasattr(self.envs, "num_envs"):
             check.refuse(self, "envs", "a vector of environments; for a single one there is HostLoop", self.envs)
         self._start()
@@ -112,7 +113,8 @@ class Td3Vector:
         sizes = envs.single_observation_space.shape[0], envs.single_action_space.shape[0]
         self._memories = [Memory(self.td3.capacity // count, *sizes, dtype=self._dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
-        self._obs = np.asarray(envs.reset(seed=self.seed)[0], self._dtype)
+        seeds = np.random.SeedSequence((self.seed, TRAINING)).generate_state(count).tolist()
+        self._obs = self._read("reset", envs.reset(seed=seeds)[0])
         self._learner: Learner = own(self._run.init(self._key, self._obs[0]))
         self._begun = np.ones(count, bool)
         self._carry = self._all.begin(self._key, np.int32(0), None, self._begun)
@@ -138,14 +140,12 @@ class Td3Vector:
             raise ValueError(
                 f"Td3Vector: training diverged: after step {self.step} the actions are {decision.action}"
             )
-        action = decision.action.astype(self.envs.single_action_space.dtype)
+        action = within(self.envs.single_action_space, decision.action)
         obs, reward, terminated, truncated, info = self.envs.step(action)
         real = ~self._resetting
         ended = terminated | truncated
-        last, obs = self._last_and_next(np.asarray(obs, self._dtype), ended, info)
-        if not (np.isfinite(last).all() and np.isfinite(reward).all()):
-            raise ValueError(f"{self.envs}: step() returned a number that is not finite after step {self.step}")
-        steps = Transition(self._obs, action, np.asarray(reward, self._dtype), last, terminated, truncated)
+        last, obs = self._last_and_next(self._read("step", obs), ended, info)
+        steps = Transition(self._obs, action, self._read("step", reward), last, terminated, truncated)
         self._moves += 1
         self.step += int(real.sum())
         self.episode += int(ended.sum())
@@ -167,7 +167,14 @@ class Td3Vector:
         acting = Acting(self._learner.actor, self._learner.critics, self._learner.f)
         carry = jax.tree.map(lambda value: value[0], self._carry)
         action = self._run.exploit(self._key, acting, carry, np.asarray(obs, self._dtype), {})
-        return np.asarray(action).astype(self.envs.single_action_space.dtype)
+        return within(self.envs.single_action_space, np.asarray(action))
+
+    def _read(self, call: str, values: Any) -> NDArray[Any]:
+        """A copy of observations or rewards, all of which must be finite."""
+        read = np.array(values, self._dtype)
+        if not np.isfinite(read).all():
+            raise ValueError(f"Td3Vector: {call}() of an environment returned {read} after step {self.step}")
+        return read
 
     def _last_and_next(self, obs: NDArray[Any], ended: NDArray[Any], info: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Where the step led to, and what is seen next: another episode's first observation where one ended."""
@@ -180,9 +187,9 @@ class Td3Vector:
         self._begun, last = ended, obs
         if ended.any() and mode is AutoresetMode.SAME_STEP:
             last = obs.copy()
-            last[ended] = np.stack(list(info["final_obs"][ended]))
+            last[ended] = self._read("step", np.stack(list(info["final_obs"][ended])))
         elif ended.any():
-            obs = np.asarray(self.envs.reset(options={"reset_mask": ended})[0], self._dtype)
+            obs = self._read("reset", self.envs.reset(options={"reset_mask": ended})[0])
         return last, obs
 
     def _enters(self, spread: NDArray[Any]) -> NDArray[Any]:
@@ -236,10 +243,11 @@ class Td3Vector:
         returns = []
         for number in range(self.evaluate_episodes):
             seeds = np.random.SeedSequence((self.seed, EVALUATION, self.step, number))
-            obs, _ = self.evaluation_env.reset(seed=int(seeds.generate_state(1)[0]))
+            obs = self._read("reset", self.evaluation_env.reset(seed=int(seeds.generate_state(1)[0]))[0])
             total, ended = 0.0, False
             while not ended:
-                obs, reward, terminated, truncated, _ = self.evaluation_env.step(self.exploit(obs))
+                returned, reward, terminated, truncated, _ = self.evaluation_env.step(self.exploit(obs))
+                obs, reward = self._read("step", returned), self._read("step", reward)
                 total, ended = total + float(reward), bool(terminated or truncated)
             returns.append(total)
         return float(np.mean(returns))

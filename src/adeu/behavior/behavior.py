@@ -17,6 +17,7 @@ from adeu.behavior.interface import Interface
 from adeu.core import check
 from adeu.core.contract import Decision, Mechanism, Transition
 from adeu.core.explorer import Explorer
+from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 
@@ -220,10 +221,14 @@ class Behavior:
 
     @property
     def saturation(self) -> float:
-        """The share of the recent spreads within 1% of the most that g can give; 0 where g has no ceiling."""
-        ceiling = self.explorer.g.ceiling
+        """The share of the recent spreads within 1% of the most that g can give, apart from rollout episodes, in
+        which f is not asked; 0 where g has no ceiling.
+        """
+        f, g = self.explorer.f, self.explorer.g
         spreads = self.history[~np.isnan(self.history)]
-        return float(np.mean(spreads >= 0.99 * ceiling)) if ceiling is not None and len(spreads) else 0.0
+        if isinstance(f, Rollouts):
+            spreads = spreads[~np.isclose(spreads, g(jax.numpy.asarray(f.c)), rtol=1e-6)]
+        return float(np.mean(spreads >= 0.99 * g.ceiling)) if g.ceiling is not None and len(spreads) else 0.0
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that `load` needs to go on bit for bit, without pickle."""

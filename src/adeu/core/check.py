@@ -10,6 +10,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+LARGEST_SEED = 2**32 - 1
+"""Of larger ones JAX takes no more than the last 32 bits."""
+
 
 def refuse(owner: Any, argument: str, takes: str, got: Any) -> NoReturn:
     name = owner if isinstance(owner, str) else type(owner).__name__
@@ -37,9 +40,10 @@ def as_number(
     return float(value)
 
 
-def as_whole(owner: Any, argument: str, value: Any, *, at_least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        refuse(owner, argument, f"a whole number >= {at_least}", value)
+def as_whole(owner: Any, argument: str, value: Any, *, at_least: int = 1, at_most: float = math.inf) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not at_least <= value <= at_most:
+        limit = "" if at_most == math.inf else f" and <= {at_most}"
+        refuse(owner, argument, f"a whole number >= {at_least}{limit}", value)
     return int(value)
 
 
@@ -48,9 +52,10 @@ def number(part: Any, argument: str, **bounds: float) -> None:
     object.__setattr__(part, argument, as_number(part, argument, getattr(part, argument), **bounds))
 
 
-def whole(part: Any, argument: str, *, at_least: int = 1) -> None:
+def whole(part: Any, argument: str, *, at_least: int = 1, at_most: float = math.inf) -> None:
     """Makes a field what `as_whole` returns."""
-    object.__setattr__(part, argument, as_whole(part, argument, getattr(part, argument), at_least=at_least))
+    value = as_whole(part, argument, getattr(part, argument), at_least=at_least, at_most=at_most)
+    object.__setattr__(part, argument, value)
 
 
 def one_of(part: Any, argument: str, choices: tuple[str, ...]) -> None:

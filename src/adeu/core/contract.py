@@ -13,6 +13,7 @@ Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...)
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -70,6 +71,12 @@ class Mechanism(Part):
     Only `measure` has to be written. The other methods, left alone, hand each call to the mechanisms among the
     fields, so that state and carry are tuples with one entry for each; where there are none, nothing is learned.
     """
+
+    def __init_subclass__(cls) -> None:
+        for name in ("measure", "observe", "update"):
+            parameters = inspect.signature(getattr(cls, name)).parameters.values()
+            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+                raise TypeError(f"{cls.__name__}.{name}() must take **given: agents offer more than it may ask for")
 
     @property
     def parts(self) -> tuple[Mechanism, ...]:

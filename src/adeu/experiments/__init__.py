@@ -45,9 +45,10 @@ def find(name: str) -> Experiment | Family:
 def locate(path: str) -> tuple[Experiment, ...]:
     """What a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea`, `deep-sea/40` or `deep-sea/40/ucb` means.
 
-    A family means all its members; a case at the end leaves the others out.
+    A family means all its members; a case at the end leaves the others out, but for one that it begins from.
     """
     from adeu.experiments.experiment import Family
+    from adeu.runs.spec import Following
 
     name, _, rest = path.partition("/")
     found = find(name)
@@ -63,4 +64,8 @@ def locate(path: str) -> tuple[Experiment, ...]:
         return (found,)
     if rest not in found.cases:
         raise ValueError(f"{found.name} has no case {rest!r}; {check.nearest(rest, found.cases)}")
-    return (dataclasses.replace(found, cases={rest: found.cases[rest]}),)
+    setting = found.cases[rest]
+    source = setting.source if isinstance(setting, Following) else ""
+    cases = {case: found.cases[case] for case in (source, rest) if case}
+    others = {case: setting for case, setting in found.cases.items() if case not in cases}
+    return (dataclasses.replace(found, cases=cases, left_out=others),)

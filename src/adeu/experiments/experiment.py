@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from adeu.runs.folder import DONE, METRICS, check_metrics, read_json, to_csv, write, write_json
+from adeu.runs.folder import DONE, METRICS, SPEC, check_metrics, read_json, to_csv, write, write_json
 from adeu.runs.load import read_metrics
-from adeu.runs.spec import Setting, Spec
+from adeu.runs.spec import Setting, Spec, plain
 from adeu.runs.statistics import Curves, band, estimate
 
 
@@ -73,6 +73,7 @@ class Experiment:
         bold: a metric; where a case is within a tenth of the best of it, it is printed bold.
         seeds: which to run, if nobody says otherwise.
         read: a run's columns.
+        left_out: cases that are not to run, whose runs of earlier calls stand beside those that are.
     """
 
     name: str
@@ -86,6 +87,22 @@ class Experiment:
     bold: str = ""
     seeds: Sequence[int] = range(5)
     read: Callable[[pathlib.Path], Mapping[str, Any]] = read
+    left_out: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
+
+    def comparable(self, out: pathlib.Path) -> Experiment:
+        """The same without figures of the paper and of others for what earlier calls ran with other settings."""
+        changed = {
+            case
+            for case, setting in self.left_out.items()
+            for folder in (out / self.name / case).glob("seed-*")
+            if (read_json(folder / SPEC) or {}).get("setting") != plain(setting)
+        }
+        paper = {case: figures for case, figures in self.paper.items() if case not in changed}
+        others = {
+            who: {case: figures for case, figures in of.items() if case not in changed}
+            for who, of in self.others.items()
+        }
+        return dataclasses.replace(self, paper=paper, others=others)
 
     def specs(self, seeds: Sequence[int]) -> list[Spec]:
         """The runs, seed by seed, so that every case has some early."""
@@ -93,10 +110,13 @@ class Experiment:
 
     def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, for each case."""
-        found: dict[str, Curves] = {}
-        for case, setting in self.cases.items():
-            found[case] = _stack([self.read(out / Spec(self.name, case, seed, setting).name) for seed in seeds])
-        return found
+        found: dict[str, list[Mapping[str, Any]]] = {case: [] for case in self.cases}
+        for spec in self.specs(seeds):
+            folder = out / spec.name
+            if not (folder / DONE).exists():
+                raise ValueError(f"{folder} has no complete run; first: adeu run {self.name}")
+            found[spec.case].append(self.read(folder))
+        return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
         """What earlier calls completed of other cases, by all their seeds; what cannot be read is left out."""

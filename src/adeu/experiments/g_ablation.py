@@ -7,7 +7,7 @@ import dataclasses
 import adeu
 from adeu.experiments import mujoco
 from adeu.experiments.experiment import Experiment, Family
-from adeu.experiments.td3_setting import Td3Setting
+from adeu.experiments.td3_setting import Td3Setting, read_run
 
 SOURCES = ("rnd", "q-std")
 LESSON = (
@@ -43,7 +43,7 @@ def member(env: str) -> Experiment:
         draw=mujoco.draw_one,
         bold="mean",
         seeds=range(3),
-        read=mujoco.read_run,
+        read=read_run,
     )
 
 

@@ -26,7 +26,7 @@ def make_env(name: str) -> Any:
         if env.spec is not None and env.spec.max_episode_steps is None:
             env = gymnasium.make(name, max_episode_steps=ENDLESS)
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        raise ValueError(f"adeu train: env takes a registered name, got {name!r}: {error}") from None
+        raise ValueError(f"env takes a registered name, got {name!r}: {error}") from None
     return env
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import pathlib
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import adeu
 from adeu.experiments import plots
-from adeu.experiments.experiment import MAX, MEAN, Experiment, Family, Metric, read
+from adeu.experiments.experiment import MAX, MEAN, Experiment, Family, Metric
 from adeu.experiments.tables import main_table
-from adeu.experiments.td3_setting import Td3Setting
-from adeu.runs.folder import SPEC, read_json
+from adeu.experiments.td3_setting import Td3Setting, after_warmup, read_run, warn_saturated
 from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
@@ -54,7 +52,6 @@ OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
 }
 """By environment and preset, who else has figures of a case over 100,000 steps: the curves that TD3's authors
 published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
-SATURATED = 0.95
 
 
 def explored_by(env: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, **settings: Any) -> Td3Setting:
@@ -93,22 +90,11 @@ def cases(env: str, preset: str) -> dict[str, Td3Setting]:
     return {case: dataclasses.replace(setting, **changes) for case, setting in settings.items()}  # type: ignore[arg-type]
 
 
-def read_run(folder: pathlib.Path) -> dict[str, Any]:
-    """A run's metrics, and which of its rows lie after the warmup."""
-    columns, spec = read(folder), read_json(folder / SPEC)
-    return columns | {"trained": columns["step"] > spec["setting"]["warmup"]}
-
-
-def _after_warmup(curves: Curves, name: str) -> float | None:
-    later = curves[name][curves["trained"] > 0]
-    return float(later.mean()) if later.size else None
-
-
 METRICS = (
     dataclasses.replace(MEAN, title="mean"),
     dataclasses.replace(MAX, title="max of mean"),
     Metric("iqm", "IQM of runs", lambda curves: iqm(curves["return"].mean(axis=1, keepdims=True))),
-    Metric("spread", "spread", lambda curves: _after_warmup(curves, "spread"), ".3f"),
+    Metric("spread", "spread", lambda curves: after_warmup(curves, "spread"), ".3f"),
 )
 
 
@@ -116,7 +102,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     """The domain's curves, and over training what f and g say and how often g is saturated."""
     from matplotlib.figure import Figure
 
-    _warn(curves)
+    warn_saturated(curves)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     _plot(figure.subplots(), curves, "return", "return of greedy episodes")
     paths = plots.save(figure, folder / "curves")
@@ -139,17 +125,6 @@ def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legen
     axes.spines[["top", "right"]].set_visible(False)
     if legend:
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
-
-
-def _warn(curves: Mapping[str, Curves]) -> None:
-    for case, curve in curves.items():
-        share = _after_warmup(curve, "saturated") or 0.0
-        if share > SATURATED:
-            warnings.warn(
-                f"{case}: after the warmup, g gave its largest spread in {share:.0%} of the steps outside rollout "
-                "episodes, so f hardly decided; a smaller U, Rnd(adapt=...) or Calibrated(f) would let it",
-                stacklevel=2,
-            )
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:

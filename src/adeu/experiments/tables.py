@@ -13,6 +13,8 @@ from adeu.experiments.experiment import Experiment
 FIGURES = ("value", "low", "high", "paper")
 NEAR = 0.1
 """How far from the best, by its size, a figure still is among the best."""
+WIDEST = 30
+"""Letters of a case's name in one line."""
 
 Rows = list[dict[str, Any]]
 
@@ -24,7 +26,7 @@ def table(experiment: Experiment, rows: Rows) -> Table:
         title=experiment.title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE
     )
     shown.show_lines = bool(experiment.paper)
-    shown.add_column("case", no_wrap=True)
+    shown.add_column("case", max_width=WIDEST, overflow="fold")
     for metric in metrics.values():
         shown.add_column(metric.title, justify="right")
     bold = best(rows, experiment.bold)

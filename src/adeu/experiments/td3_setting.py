@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import pathlib
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +16,17 @@ import adeu
 from adeu.agents.host import HostLoop, Saturation
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer
+from adeu.experiments.experiment import read
 from adeu.experiments.from_setting import agent_of
 from adeu.experiments.gymnasium_settings import goal_of, make_env
+from adeu.runs.folder import SPEC, read_json
 from adeu.runs.host import HostTrainer
+from adeu.runs.statistics import Curves
 from adeu.runs.trainer import Arrays
 
 WINDOW = 1_000
 """Steps within which a control's spreads are shuffled."""
+SATURATED = 0.95
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +86,12 @@ class Td3Setting:
     def trainer(self, seed: int, kept: Arrays | None = None) -> HostTrainer:
         from adeu.agents.td3 import bound
 
+        if self.warmup >= self.steps:
+            warnings.warn(
+                f"nothing will be learned: all of the {self.steps:,} steps belong to the warmup of {self.warmup:,}; "
+                "--set warmup=... shortens it",
+                stacklevel=2,
+            )
         env = make_env(self.env)
         bound(self._agent(), env.observation_space, env.action_space)
         self._loop(None, env, seed)  # refuses what does not fit, before a worker starts
@@ -124,3 +137,27 @@ def controlled(setting: Td3Setting, seed: int, spreads: NDArray[np.float32]) -> 
     for first in range(setting.warmup, len(spreads), WINDOW):
         shuffled[first : first + WINDOW] = rng.permutation(shuffled[first : first + WINDOW])
     return shuffled
+
+
+def read_run(folder: pathlib.Path) -> dict[str, Any]:
+    """A run's metrics, and which of its rows lie after the warmup."""
+    columns, spec = read(folder), read_json(folder / SPEC)
+    return columns | {"trained": columns["step"] > spec["setting"]["warmup"]}
+
+
+def after_warmup(curves: Curves, name: str) -> float | None:
+    """The mean of a column after the warmup; None: nothing came after it."""
+    later = curves[name][curves["trained"] > 0]
+    return float(later.mean()) if later.size else None
+
+
+def warn_saturated(curves: Mapping[str, Curves]) -> None:
+    """Warns of each case in which g hardly ever gave anything but its largest spread."""
+    for case, curve in curves.items():
+        share = after_warmup(curve, "saturated") or 0.0
+        if share > SATURATED:
+            warnings.warn(
+                f"{case}: after the warmup, g gave its largest spread in {share:.0%} of the steps outside rollout "
+                "episodes, so f hardly decided; a smaller U, Rnd(adapt=...) or Calibrated(f) would let it",
+                stacklevel=2,
+            )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+import hashlib
+import pathlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import adeu
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part, Transition
 from adeu.experiments import plots
-from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment
+from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.gymnasium_settings import DqnSetting, TableSetting, make_env
-from adeu.experiments.td3_setting import Td3Setting
+from adeu.experiments.td3_setting import Td3Setting, read_run, warn_saturated
 from adeu.registry import PARTS, find_part, from_json, to_json
+from adeu.runs.statistics import Curves
 
+LONGEST = 120
+"""Letters in a case's name, which is that of a folder."""
 ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
 DISAGREEING = 5
 """How many networks there are where f is what they disagree about."""
@@ -110,9 +115,19 @@ AGENTS = {
 
 
 def training(
-    env: str, agent: str | None, f: str | None, g: str | None, D: str | None, steps: int | None = None
+    env: str,
+    agent: str | None,
+    f: str | None,
+    g: str | None,
+    D: str | None,
+    steps: int | None = None,
+    changes: tuple[str, ...] = (),
 ) -> Experiment:
-    """The experiment of one case: an agent in `env` that explores by f, g and D, each a part's name or its JSON."""
+    """The experiment of one case: an agent in `env` that explores by f, g and D, each a part's name or its JSON.
+
+    The case is named after all that was chosen, so that each choice has runs of its own: after the parts, the steps
+    and what `--set` is to change.
+    """
     made = make_env(env)
     name = choose(made) if agent is None else agent
     if name not in AGENTS:
@@ -128,16 +143,40 @@ def training(
         if chosen.length != "steps":
             check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)
         setting = dataclasses.replace(setting, steps=steps)
-    case = "-".join([name, *(type(part).__name__ for part in parts.values())])
+        changes = f"steps={steps}", *changes
+    case = "-".join([name, *map(named, parts.values()), *changes]).replace("/", "-")
+    if len(case) > LONGEST:
+        case = f"{case[:LONGEST]}-{hashlib.sha256(case.encode()).hexdigest()[:8]}"
     return Experiment(
         name=f"train/{env.replace('/', '-').replace(':', '-')}",
-        title=f"{name} in {env}, exploring by {parts['f']}",
+        title=f"Training in {env}",
         lesson="Each point of the curve is the mean return of greedy episodes.",
         cases={case: setting},
         metrics=(MEAN, MAX, SOLVED, SPREAD),
-        draw=plots.learning_curves,
+        draw=draw_td3 if name == "td3" else plots.learning_curves,
         seeds=range(3),
+        read=read_run if name == "td3" else read,
     )
+
+
+def draw_td3(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    warn_saturated(curves)
+    return plots.learning_curves(curves, folder)
+
+
+def named(part: Any) -> str:
+    """A part's name, and the fields that are not its defaults.
+
+    Examples:
+        >>> import adeu
+        >>> named(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2)), named(adeu.Sigmoid())
+        ('Rollouts(f=Rnd,rho=0.3,c=0.2)', 'Sigmoid')
+    """
+    if not isinstance(part, Part):
+        return str(part)
+    fields = {field.name: (getattr(part, field.name), field.default) for field in dataclasses.fields(part)}
+    changed = [f"{name}={named(value)}" for name, (value, default) in fields.items() if value != default]
+    return type(part).__name__ + (f"({','.join(changed)})" if changed else "")
 
 
 def choose(env: Any) -> str:

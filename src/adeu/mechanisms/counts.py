@@ -44,7 +44,11 @@ class Counts(Mechanism):
         check.number(self, "beta", above=0)
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        return dataclasses.replace(self, num_states=table.num_states(self, observation_space))
+        states = table.num_states(self, observation_space)
+        if states is None:
+            takes = "a Discrete space (elsewhere give num_states and an encoder to a state's number, or take Rnd)"
+            check.refuse(self, "observation space", takes, observation_space)
+        return dataclasses.replace(self, num_states=states)
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_states is None:

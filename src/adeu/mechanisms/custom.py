@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from adeu.core import check
 from adeu.core.contract import RESERVED, Array, Carry, Key, Mechanism, State
 
@@ -20,7 +22,13 @@ class FromFunction(Mechanism):
         _check_callable(self, "function")
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        return self.function(obs), carry
+        try:
+            return self.function(obs), carry
+        except jax.errors.JAXTypeError as error:
+            raise TypeError(
+                "FromFunction: JAX cannot trace its function, which may be in numpy: write it in jax.numpy, or use "
+                "adeu.from_host"
+            ) from error
 
 
 @dataclasses.dataclass(frozen=True)

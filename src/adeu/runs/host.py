@@ -42,9 +42,10 @@ class HostTrainer:
         return self._loop.step
 
     def advance(self) -> Piece:
+        number = self._loop.episode + 1
         rows, trace = self._loop.advance()
         solved: list[Row] = [row | {"solved": int(row["return"] >= self.goal)} for row in rows]
-        return Piece(solved, {f"episode-{self._loop.episode}": trace} if trace else {})
+        return Piece(solved, {f"episode-{number}": trace} if trace else {})
 
     def kept(self) -> Arrays:
         """The spread of every step, where the loop records them."""

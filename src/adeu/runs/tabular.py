@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 
+from adeu.core import check
 from adeu.runs.trainer import Arrays, Piece, Row
 from adeu.tabular.job import Job
 from adeu.tabular.training import Training
@@ -26,6 +27,11 @@ class TabularTrainer:
     goal: float
     traced: tuple[int, ...] = ()
     unit = "episodes"
+
+    def __post_init__(self) -> None:
+        every = self.job.settings.evaluate_every
+        if self.total < every:
+            check.refuse("training", "episodes", f"at least evaluate_every={every}", self.total)
 
     @functools.cached_property
     def _training(self) -> Training:
