@@ -239,7 +239,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
 
     def targets(key: Key, learner: Learner, batch: Transition, noise: Array) -> Array:
         """What the critics are to say of a batch, y: (batch,)."""
-        key_weights, key_pair = jax.random.split(key)
+        key_weights, key_pair, key_bonus, key_begin = jax.random.split(key, 4)
         next_action = nets.policy(nets.draw(key_weights, learner.actor_target), batch.next_obs)
         smoothing = jnp.clip(td3.policy_noise * noise, -td3.noise_clip, td3.noise_clip)
         next_action = jnp.clip(next_action + smoothing, -1.0, 1.0)
@@ -249,7 +249,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         q = jnp.min(nets.values(critics, batch.next_obs, next_action), axis=0)
         reward = batch.reward
         if td3.bonus is not None:
-            measure = functools.partial(td3.bonus.measure, key, learner.bonus, td3.bonus.begin(key))
+            measure = functools.partial(td3.bonus.measure, key_bonus, learner.bonus, td3.bonus.begin(key_begin))
             reward = reward + jax.vmap(measure)(batch.next_obs)[0]
         return reward + td3.gamma * jnp.where(batch.terminated, 0.0, q)
 
@@ -257,6 +257,7 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         """How much each observation of a batch counts in a loss."""
         if not td3.weighted:
             return jnp.ones(())
+        key_begin, key_measure = jax.random.split(key)
         f = explorer.f
         f = dataclasses.replace(f, rho=0.0) if isinstance(f, Rollouts) else f
         center = nets.policy(nets.mean_of(learner.actor), obs)
@@ -264,14 +265,16 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
 
         def measure(obs: Array, center: Array, q: Array) -> Array:
             given = {"q_values": q, "step": step, "explored": jnp.zeros((), bool), "center": to_env(center)}
-            return f.measure(key, learner.f, f.begin(key), obs, **given)[0]
+            return f.measure(key_measure, learner.f, f.begin(key_begin), obs, **given)[0]
 
         largest: Any = explorer.g.ceiling
         return jax.lax.stop_gradient(explorer.g(jax.vmap(measure, (0, 0, 1))(obs, center, q)) / largest)
 
-    def improve_critics(key: Key, learner: Learner, batch: Transition, noise: Array, step: Array) -> Learner:
-        y = jax.lax.stop_gradient(targets(key, learner, batch, noise))
-        weight = importance(key, learner, batch.obs, step)
+    def improve_critics(
+        key_target: Key, key_weight: Key, learner: Learner, batch: Transition, noise: Array, step: Array
+    ) -> Learner:
+        y = jax.lax.stop_gradient(targets(key_target, learner, batch, noise))
+        weight = importance(key_weight, learner, batch.obs, step)
 
         def loss(critics: nets.Layers) -> tuple[Array, Array]:
             td_error = y - nets.values(critics, batch.obs, batch.action)
@@ -286,12 +289,12 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
             bonus = td3.bonus.update(bonus, seen._replace(obs=batch.next_obs), step=step)
         return learner._replace(critics=critics, critics_adam=adam, f=f, bonus=bonus)
 
-    def improve_actor(key: Key, learner: Learner, batch: Transition, step: Array) -> Learner:
+    def improve_actor(key_draw: Key, key_weight: Key, learner: Learner, batch: Transition, step: Array) -> Learner:
         first = nets.some(learner.critics, slice(0, 1))
-        weight = importance(key, learner, batch.obs, step)
+        weight = importance(key_weight, learner, batch.obs, step)
 
         def loss(actor: Any) -> Array:
-            q = nets.values(first, batch.obs, nets.policy(nets.draw(key, actor), batch.obs))
+            q = nets.values(first, batch.obs, nets.policy(nets.draw(key_draw, actor), batch.obs))
             return -jnp.mean(weight * q)
 
         gradient = jax.grad(loss)(learner.actor)
@@ -305,11 +308,11 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
 
     def learn(key: Key, learner: Learner, batches: Transition, noise: Array, step: Array) -> Learner:
         """`policy_delay` batches, stacked, with actions within [-1, 1]; `noise` is the normal noise of their y."""
-        keys = jax.random.split(key, td3.policy_delay + 1)
+        keys, keys_weight = jax.random.split(key, (2, td3.policy_delay + 1))
         for number in range(td3.policy_delay):
             batch = jax.tree.map(lambda value, number=number: value[number], batches)
-            learner = improve_critics(keys[number], learner, batch, noise[number], step)
-        return improve_actor(keys[-1], learner, batch, step)
+            learner = improve_critics(keys[number], keys_weight[number], learner, batch, noise[number], step)
+        return improve_actor(keys[-1], keys_weight[-1], learner, batch, step)
 
     def update(key: Key, learner: Learner, batches: Transition, step: Array) -> Learner:
         key_noise, key_learn = jax.random.split(key)
