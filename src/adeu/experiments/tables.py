@@ -26,7 +26,8 @@ def table(experiment: Experiment, rows: Rows) -> Table:
         title=experiment.title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE
     )
     shown.show_lines = bool(experiment.paper)
-    shown.add_column("case", max_width=WIDEST, overflow="fold")
+    width = min(WIDEST, max(len(row["case"]) for row in rows))
+    shown.add_column("case", width=width, overflow="fold")
     for metric in metrics.values():
         shown.add_column(metric.title, justify="right")
     bold = best(rows, experiment.bold)
