@@ -528,10 +528,14 @@ class TestWarnings:
 
     def test_rollout_episodes_do_not_hide_that_g_is_saturated(self):
         rollouts = adeu.Rollouts(adeu.Constant(1e4), rho=0.5, c=0.2)
-        caught, behavior = self.run(explorer(f=rollouts), 1000)
+        behavior, obs = adeu.Behavior(explorer(f=rollouts), gymnasium.make("CartPole-v1")), np.zeros(4)
+        for step in range(999):
+            behavior.act(obs, [0.0, 1.0])
+            behavior.observe(adeu.Transition(obs, 0, 0.0, obs, step % 20 == 19, False))
         assert 0.1 < np.mean(behavior.history < 0.15) < 0.9
         assert behavior.saturation == 1.0
-        assert "gave its largest spread in 100%" in caught[0]
+        with pytest.warns(UserWarning, match="gave its largest spread in 100%"):
+            behavior.act(obs, [0.0, 1.0])
 
 
 class TestHistory:
