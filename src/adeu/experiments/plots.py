@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#66
 """Of Okabe and Ito: told apart by colour-blind readers too."""
 CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq6": 4, "adeu-eq7": 5}
 """Which colour a case has in all pictures."""
+LINES = ("-", (0, (4, 4)), (0, (1, 2)))
+"""Where there are more cases than colours, each colour's first, second and third."""
+WIDEST = 30
+"""Letters of a case's name in one line."""
 
 
 def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
@@ -34,15 +39,19 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
 def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
     """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another."""
     names = list(cases)
+    styles: dict[str, tuple[str, Any]] = {case: (COLORS[CASES[case]], LINES[case == "im"]) for case in CASES}
     taken = {CASES[case] for case in names if case in CASES}
-    free = itertools.cycle([place for place in range(len(COLORS)) if place not in taken] or range(len(COLORS)))
-    places = {case: CASES[case] if case in CASES else next(free) for case in names}
-    return {case: (COLORS[place], (0, (4, 4)) if case == "im" else "-") for case, place in places.items()}
+    free = [color for place, color in enumerate(COLORS) if place not in taken]
+    others = zip((name for name in names if name not in CASES), itertools.cycle(itertools.product(LINES, free)))
+    styles |= {name: (color, line) for name, (line, color) in others}
+    return {name: styles[name] for name in names}
 
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
-    """The mean over seeds, with its 95% band; `values` has shape (seeds, rows)."""
-    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, linewidth=1.5, label=label)
+    """The mean over seeds, with its 95% band; `values` has shape (seeds, rows), and a single row is a dot."""
+    marker = "o" if len(x) == 1 else ""
+    label = textwrap.fill(label, WIDEST)
+    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, marker=marker, linewidth=1.5, label=label)
     axes.fill_between(x, *band(values), color=color, alpha=0.2, linewidth=0)
 
 
@@ -64,7 +73,8 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     seeds = len(next(iter(curves.values()))["return"])
-    axes.set_title(f"mean over {seeds} seeds, 95% band", fontsize=10, loc="left")
+    about = f"mean over {seeds} seeds, 95% band" if seeds > 1 else "one seed"
+    axes.set_title(about, fontsize=10, loc="left")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return save(figure, folder / "curves")
 

@@ -9,12 +9,11 @@ from rich import box
 from rich.table import Table
 
 from adeu.experiments.experiment import Experiment
+from adeu.experiments.plots import WIDEST
 
 FIGURES = ("value", "low", "high", "paper")
 NEAR = 0.1
 """How far from the best, by its size, a figure still is among the best."""
-WIDEST = 30
-"""Letters of a case's name in one line."""
 
 Rows = list[dict[str, Any]]
 
