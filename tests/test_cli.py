@@ -1,6 +1,7 @@
 """The command line, as a user calls it."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -172,7 +173,11 @@ class TestTrain:
             "        return jnp.asarray(self.c), carry\n"
         )
         parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
-        done = adeu("train", "CartPole-v1", *parts, "--set", "f.c=0.1", "--steps", "2000", "--dry-run", cwd=tmp_path)
+        few = ["--set", "f.c=0.1", "--steps", "2000", "--dry-run"]
+        safe = os.environ | {
+            "PYTHONSAFEPATH": "1"
+        }  # as the installed command, which Python does not tell of its folder
+        done = adeu("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
         assert spec["case"] == "dqn-Mine-Clip(high=0.3)-Bernoulli-steps=2000-f.c=0.1"
