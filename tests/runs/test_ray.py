@@ -19,8 +19,9 @@ from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from tests.runs.processes import members, said, start, wait_until
+from tests.runs.waiting import Waiting
 
-LONG = {"lake": Lake(size=60), "episodes": 20_000, "traced": (150,)}
+LONG = {"lake": Lake(size=60), "episodes": 2_000, "traced": (150,)}
 CASES = {
     "adeu": dataclasses.replace(adeu_counts(), **LONG),
     "coin": dataclasses.replace(epsilon_greedy(), **LONG),
@@ -68,19 +69,19 @@ def written(out, spec):
 
 
 class Killer:
-    """Watches, kills a node once both work on runs that have checkpoints, and notes what it saw."""
+    """Watches, kills a node once both wait with runs that have checkpoints, lets them go on, notes what it saw."""
 
-    def __init__(self, cluster, out):
-        self.cluster, self.out = cluster, out
-        self.events, self.done, self.killed = [], {}, False
+    def __init__(self, cluster, out, gate):
+        self.cluster, self.out, self.gate = cluster, out, gate
+        self.events, self.done = [], {}
 
     def __call__(self, event):
         self.events.append(event)
         if event.finished:
             self.done[event.spec] = written(self.out, event.spec)
-        if not self.killed and len(list(self.out.rglob(CHECKPOINT))) == 2:
-            self.killed = True
+        if not self.gate.exists() and len(list(self.out.rglob(CHECKPOINT))) == 2:
             self.cluster.remove_node(self.cluster.nodes[0], allow_graceful=False)
+            self.gate.touch()
 
     def of(self, spec):
         return [event for event in self.events if event.spec == spec]
@@ -89,23 +90,20 @@ class Killer:
 @pytest.mark.filterwarnings("ignore")
 def test_a_node_is_killed_and_nothing_is_lost(cluster, specs, local, tmp_path, monkeypatch):
     monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0.2")
-    killer = Killer(cluster, tmp_path)
-    assert sweep(specs, tmp_path, watch=killer, engine="ray", address=cluster.address) == {}
-    assert contents(tmp_path) == local
-    assert killer.done == {spec: written(tmp_path, spec) for spec in specs}
-    for spec in specs:
+    out, gate = tmp_path / "out", tmp_path / "gate"
+    waiting = [dataclasses.replace(spec, setting=Waiting(spec.setting, str(gate))) for spec in specs]
+    killer = Killer(cluster, out, gate)
+    assert sweep(waiting, out, watch=killer, engine="ray", address=cluster.address) == {}
+    assert contents(out) == local
+    assert killer.done == {spec: written(out, spec) for spec in waiting}
+    for spec in waiting:
         assert [event.finished for event in killer.of(spec)].count(True) == 1
-    resumed = [spec for spec in specs if any(event.retried for event in killer.of(spec))]
-    if not resumed:
-        pytest.skip(
-            f"NOT SEEN to go on elsewhere: no run was hit (a node was killed: {killer.killed}); nothing was lost"
-        )
-    for spec in resumed:
-        events = killer.of(spec)
-        death = next(i for i, event in enumerate(events) if event.retried)
-        assert "NodeDied" in events[death].retried or "Crashed" in events[death].retried
-        after = next(event.progress for event in events[death:] if event.progress)
-        assert 0 < after.done < after.total
+    (resumed,) = [spec for spec in waiting if any(event.retried for event in killer.of(spec))]
+    events = killer.of(resumed)
+    death = next(i for i, event in enumerate(events) if event.retried)
+    assert "NodeDied" in events[death].retried or "Crashed" in events[death].retried
+    after = next(event.progress for event in events[death:] if event.progress)
+    assert 0 < after.done < after.total
     import ray
 
     assert not ray.is_initialized()
