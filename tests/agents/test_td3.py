@@ -223,6 +223,8 @@ def test_parts_that_a_batch_cannot_ask():
         ValueError, match="Td3: bonus takes an f that learns from batches alone, such as Rnd, got Cou"
     ):
         dataclasses.replace(SMALL, bonus=adeu.Counts(3))
+    with pytest.raises(ValueError, match="Td3: bonus takes an f that learns no costs from batches"):
+        dataclasses.replace(SMALL, bonus=adeu.ExpectedCost())
     with pytest.raises(ValueError, match="Td3: weighted takes an f that carries nothing from step to step"):
         dataclasses.replace(SMALL, explorer=known(adeu.Rollouts(remembering, 0.3, 0.2)), weighted=True)
     costly = dataclasses.replace(SMALL, explorer=known(adeu.ExpectedCost()))

@@ -125,7 +125,7 @@ class ExplorerCallback(BaseCallback):
         if self._interface is None:
             behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
             self._asked = check_given(self, behavior.explorer.f, ["q_values"])
-            check_no_costs(self, behavior.explorer.f)
+            check_no_costs(self, "explorer", behavior.explorer.f)
             self._behavior, self._interface = behavior, interface
             self._scaled = isinstance(model.action_space, spaces.Box)
             if self._saved is not None:

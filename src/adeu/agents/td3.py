@@ -122,6 +122,7 @@ class Td3:
         if self.bonus is not None:
             check.instance(self, "bonus", Mechanism)
             self._remembers_nothing("bonus", self.bonus)
+            check_no_costs(self, "bonus", self.bonus)
             if "observe" in self.bonus.learns_from:
                 check.refuse(self, "bonus", "an f that learns from batches alone, such as Rnd", self.bonus)
         if self.weighted:
@@ -337,6 +338,6 @@ def bound(td3: Td3, observation_space: Any, action_space: Any) -> tuple[Td3, Rul
     if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
         check.refuse(td3, "action space", "a bounded Box", action_space)
     fitted = dataclasses.replace(td3, explorer=td3.explorer.bind(observation_space, action_space))
-    check_no_costs(td3, fitted.explorer.f)
+    check_no_costs(td3, "explorer", fitted.explorer.f)
     low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
     return fitted, rules(fitted, observation_space.shape[0], low, high)

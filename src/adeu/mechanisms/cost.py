@@ -113,13 +113,13 @@ class ExpectedCost(Mechanism):
         return jnp.asarray(transition.cost, float)
 
 
-def check_no_costs(owner: Any, f: Mechanism) -> None:
+def check_no_costs(owner: Any, argument: str, f: Mechanism) -> None:
     """Refuses an f that is to learn the costs of batches, where the owner's replay keeps none."""
     if isinstance(f, ExpectedCost) and "update" in f.learns_from:
         takes = "an f that learns no costs from batches: the replay keeps none (a table learns from steps)"
-        check.refuse(owner, "explorer", takes, f)
+        check.refuse(owner, argument, takes, f)
     for part in f.parts:
-        check_no_costs(owner, part)
+        check_no_costs(owner, argument, part)
 
 
 def _predict(layers: network.Layers, obs: Array) -> Array:
