@@ -1,6 +1,7 @@
-"""A setting whose run keeps random numbers, and one that begins from what such a run kept."""
+"""A setting whose run keeps random numbers, one that begins from what such a run kept, and one that counts threads."""
 
 import dataclasses
+import os
 
 import numpy as np
 
@@ -54,3 +55,17 @@ class Counting:
 
     def restore(self, arrays):
         self.done = int(arrays["done"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Asking:
+    """Its run writes down how many threads its worker was given."""
+
+    def trainer(self, seed):
+        return ThreadCounting(np.zeros(1), False)
+
+
+class ThreadCounting(Counting):
+    def advance(self):
+        self.numbers[0] = int(os.environ["NPROC"])
+        return super().advance()

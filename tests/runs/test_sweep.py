@@ -12,10 +12,12 @@ import pytest
 import adeu
 from adeu.envs import Lake
 from adeu.experiments.lake import adeu_counts, epsilon_greedy
+from adeu.runs.engines.local import cores
 from adeu.runs.folder import Folder
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.work import work
+from tests.runs.keeping import Asking
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600, traced=(150,))
 COIN = dataclasses.replace(epsilon_greedy(), lake=Lake(size=12), episodes=600)
@@ -68,6 +70,14 @@ def test_metrics_are_those_of_the_training(one_worker):
 def test_the_number_of_workers_changes_no_byte(one_worker, tmp_path):
     assert sweep(specs(), tmp_path, jobs=3) == {}
     assert contents(tmp_path) == contents(one_worker)
+
+
+@pytest.mark.parametrize("jobs", [None, 1, 2])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_the_number_of_runs_changes_no_thread(jobs, runs, tmp_path):
+    """On more threads a network ends in other bytes, so the last run of a sweep has as many as it had in company."""
+    assert sweep([Spec("threads", "asking", seed, Asking()) for seed in range(runs)], tmp_path, jobs=jobs) == {}
+    assert set(adeu.runs.load(tmp_path)["return"]) == {max(1, cores() // (jobs or cores()))}
 
 
 def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):

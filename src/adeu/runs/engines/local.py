@@ -36,19 +36,21 @@ def run(
     Args:
         specs: the runs; each goes on from its folder's checkpoint.
         out: the folder of all runs.
-        jobs: how many workers; None: one per core.
+        jobs: how many workers, which share the cores; None: one per core. How many runs there are changes nothing of a
+            worker's threads, nor, with them, of a run's last digits: one that is left over ends as it would have.
         keep_open: file descriptors that live as long as any worker does.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
-    jobs = min(jobs or cores(), len(waiting))
-    workers = [_Worker(max(1, cores() // max(jobs, 1)), keep_open) for _ in range(jobs)]
+    jobs = jobs or cores()
+    share = max(1, cores() // jobs)
+    workers = [_Worker(share, keep_open) for _ in range(min(jobs, len(waiting)))]
     threads = [
         threading.Thread(target=_serve, args=(worker, waiting, out, events), daemon=True) for worker in workers
     ]
     for thread in threads:
         thread.start()
     try:
-        serving = jobs
+        serving = len(workers)
         while serving:
             event = events.get()
             if isinstance(event, BaseException):
