@@ -1,4 +1,4 @@
-"""A setting whose run keeps random numbers, one that begins from what such a run kept, and one that counts threads."""
+"""A setting whose run keeps random numbers, one that begins from what it kept, and one that counts threads."""
 
 import dataclasses
 import os

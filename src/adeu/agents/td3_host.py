@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.agents.compiling import options
 from adeu.agents.host import Arrays
 from adeu.agents.memory import Memory, unpack
 from adeu.agents.td3 import Acting, Learner, Rules, Td3, bound
@@ -69,7 +70,7 @@ def compiled(td3: Td3, rule: Rules) -> Compiled:
         jax.jit(decide),
         jax.jit(exploit),
         jax.jit(observe),
-        jax.jit(update, donate_argnums=1),  # in place
+        jax.jit(update, donate_argnums=1, compiler_options=options()),  # in place
         jax.jit(copy),
     )
 

@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Generator, Iterable
 from typing import Any
 
+from adeu.core.cores import cores
 from adeu.runs.engines import threads as limits
 from adeu.runs.engines.event import ATTEMPTS, Event
 from adeu.runs.sources import trainer_of
@@ -36,8 +37,8 @@ def run(
     Args:
         specs: the runs; each goes on from its folder's checkpoint.
         out: the folder of all runs.
-        jobs: how many workers, which share the cores; None: one per core. How many runs there are changes nothing of a
-            worker's threads, nor, with them, of a run's last digits: one that is left over ends as it would have.
+        jobs: how many workers, which share the cores; None: one per core. A worker's threads do not depend on how
+            many runs there are, since a run's last digits depend on them: the last to go on ends as it would have.
         keep_open: file descriptors that live as long as any worker does.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
@@ -65,11 +66,6 @@ def run(
             worker.stop()
         for thread in threads:
             thread.join()
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: queue.Queue[Any]) -> None:

@@ -21,9 +21,9 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from adeu.core.cores import cores
 from adeu.runs.engines import threads
 from adeu.runs.engines.event import ATTEMPTS, Event
-from adeu.runs.engines.local import cores
 from adeu.runs.engines.task import Letter, Mailbox, task
 from adeu.runs.folder import CHECKPOINT, Folder
 from adeu.runs.sources import trainer_of

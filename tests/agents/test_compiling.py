@@ -1,0 +1,49 @@
+"""Compiler options for several threads: taken there and only there, and given up where XLA lacks them."""
+
+import gymnasium
+import jax
+import numpy as np
+import pytest
+
+import adeu
+from adeu.agents import Td3, Td3Agent, compiling, td3_host
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Sets how many there are; what is compiled then is not kept for others."""
+
+    def have(count):
+        monkeypatch.setenv("NPROC", str(count))
+        compiling.options.cache_clear()
+        td3_host.compiled.cache_clear()
+
+    yield have
+    monkeypatch.undo()
+    compiling.options.cache_clear()
+    td3_host.compiled.cache_clear()
+
+
+def update_of_td3():
+    """The compiled update, as text."""
+    env = gymnasium.make("Pendulum-v1")
+    explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+    agent = Td3Agent(Td3(explorer, hidden=(64, 64), batch=64), env, seed=0)
+    rows, next_obs = np.zeros((2, 64, 3 + 1 + 2), np.float32), np.zeros((2, 64, 3), np.float32)
+    lowered = agent._run.update.lower(agent._key, agent._learner, rows, next_obs, np.int32(0))
+    return lowered.compile().as_text()
+
+
+def test_products_are_shared_between_threads(threads):
+    threads(1)
+    alone = update_of_td3()
+    threads(2)
+    assert "ynn" not in update_of_td3()
+    if jax.__version_info__ >= (0, 10):
+        assert "ynn" in alone
+
+
+def test_an_option_that_xla_lacks_is_given_up(threads, monkeypatch):
+    threads(2)
+    monkeypatch.setattr(compiling, "THREADED", {"xla_cpu_no_such_option": ""})
+    assert compiling.options() is None
