@@ -224,6 +224,9 @@ def test_plot_draws_again_from_the_runs(lake, refused):
     done = adeu("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
     assert done.stdout.split() == [str(picture), str(picture.with_suffix(".svg"))]
     assert picture.stat().st_size > 1000
+    picture.with_suffix(".svg").unlink()
+    assert adeu("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
+    assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # what other calls completed stands beside it
     said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
     assert "eps-greedy/seed-7 has no complete run; first: adeu run frozen-lake" in said
 

@@ -215,7 +215,7 @@ class Plot:
         experiments, family = locate(self.what), family_of(self.what)
         seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
         paths = [
-            path for each in experiments for path in each.draw(each.curves(seeds, self.out), self.out / each.name)
+            path for each in experiments for path in each.draw(each.all_curves(seeds, self.out), self.out / each.name)
         ]
         return paths + (family.draw_all(experiments, seeds, self.out) if family else [])
 

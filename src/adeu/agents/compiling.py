@@ -10,7 +10,7 @@ import jax
 from adeu.core.cores import cores
 
 THREADED = {"xla_cpu_experimental_ynn_fusion_type": ""}
-"""Matrix products by Eigen alone, which shares one between threads; XLA takes a library for some that does not."""
+"""Products by Eigen alone; for some, XLA takes a library (YNNPACK) that gained nothing from a second thread."""
 
 
 @functools.cache

@@ -133,6 +133,10 @@ class Experiment:
         alike = {case: found for case, found in tables.items() if len({_shape(table) for table in found}) == 1}
         return {case: _stack(found) for case, found in alike.items()}
 
+    def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
+        """What the runs wrote, and beside it what earlier calls completed of other cases."""
+        return self.beside(out) | self.curves(seeds, out)
+
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
         """The table: a row for each figure."""
         rows = []
@@ -145,12 +149,9 @@ class Experiment:
         return rows
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
-        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are.
-
-        Cases that earlier calls completed stand beside those of this one.
-        """
+        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
         folder = out / self.name
-        curves = self.beside(out) | self.curves(seeds, out)
+        curves = self.all_curves(seeds, out)
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
