@@ -61,7 +61,7 @@ class Work:
     out: pathlib.Path = pathlib.Path("runs")
     """The folder of all runs."""
     jobs: int | None = None
-    """How many runs at once; one per core if not given."""
+    """How many runs at once, sharing the cores as threads; one per core if not given."""
     engine: Literal["local", "ray"] = "local"
     """Where to run: on this machine, or as tasks of a Ray cluster."""
     address: str | None = None

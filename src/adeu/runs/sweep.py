@@ -39,7 +39,7 @@ def sweep(
     Args:
         specs: the runs.
         out: the folder of all runs; a folder in it that holds another spec is refused, and nothing is run.
-        jobs: how many at once; None: one per core.
+        jobs: how many at once, sharing the cores as threads; None: one per core.
         watch: is told what happens.
         engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
         address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
