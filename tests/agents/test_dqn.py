@@ -40,12 +40,13 @@ def forward(nets, k, obs):
 def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, loss):
     dqn = dataclasses.replace(SMALL, double=double, prior=prior, loss=loss, ensemble=3, batch=8, capacity=8)
     rule, rng = rules(dqn, 12, True, 2), np.random.default_rng(0)
-    learner, _ = rule.init(jax.random.key(0), jnp.zeros((), jnp.int32))
+    learning, _ = rule.init(jax.random.key(0), jax.random.key(1), jnp.zeros((), jnp.int32))
+    learner = learning.learner
     target = networks.init(jax.random.key(5), networks.Shape(3, 12, True, (8, 8), 2))
     data, mask = batch_of(rng), rng.random((8, 3)) < 0.5
-    store = learner.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=jnp.asarray(mask), added=jnp.array(8))
-    learner = learner._replace(target=target, replay=store)
-    batch, taken = jax.device_get(replay.sample(store, jax.random.key(3), 8))
+    store = learning.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=jnp.asarray(mask), added=jnp.array(8))
+    learner = learner._replace(target=target)
+    batch, taken = jax.device_get(replay.sample(store, jax.random.split(jax.random.key(3))[0], 8))
 
     def value(nets, k, obs):
         fixed = 0.0 if learner.prior is None else prior * forward(learner.prior, k, obs)
@@ -71,7 +72,7 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
         return total
 
     gradient = jax.jit(jax.grad(by_hand, argnums=(0, 1)))(*learner.networks)
-    learned = jax.jit(rule.learn)(jax.random.key(3), learner, 0)
+    learned = jax.jit(rule.learn)(jax.random.key(3), learning._replace(learner=learner, replay=store), 0).learner
     # Adam's first step is the gradient's sign, nearly: the moments tell its size.
     assert np.asarray(learned.optimizer.rows.mean) == pytest.approx(np.asarray(0.1 * gradient[0]), abs=1e-6)
     expected = jax.tree.leaves(jax.tree.map(lambda g: 0.1 * g, gradient[1]))
@@ -103,13 +104,14 @@ def test_heads_learn_together():
     """The trunk's gradient is the sum of its heads'; each head's is its own."""
     dqn = dataclasses.replace(SMALL, ensemble=3, heads=True, prior=1.0)
     rule = rules(dqn, 12, True, 2)
-    learner, _ = rule.init(jax.random.key(0), jnp.zeros((), jnp.int32))
+    learning, _ = rule.init(jax.random.key(0), jax.random.key(1), jnp.zeros((), jnp.int32))
+    learner = learning.learner
     data = jax.tree.map(jnp.asarray, batch_of(np.random.default_rng(0), 200))
     moved, learn = {}, jax.jit(rule.learn)
     for name, mask in {"all": [1, 1, 1], "first": [1, 0, 0], "others": [0, 1, 1]}.items():
         taken = jnp.tile(jnp.array(mask, bool), (200, 1))
-        store = learner.replay._replace(data=data, mask=taken, added=jnp.array(200))
-        moved[name] = learn(jax.random.key(3), learner._replace(replay=store), 0).optimizer
+        store = learning.replay._replace(data=data, mask=taken, added=jnp.array(200))
+        moved[name] = learn(jax.random.key(3), learning._replace(replay=store), 0).learner.optimizer
     gradient = {name: (state.rows.mean, state.rest[0].mu) for name, state in moved.items()}
     for whole, *parts in zip(*(jax.tree.leaves(gradient[name]) for name in ("all", "first", "others")), strict=True):
         assert np.asarray(whole) == pytest.approx(np.asarray(sum(parts)), abs=1e-7)
@@ -133,14 +135,15 @@ def test_where_rows_start():
 
 def test_from_zero_nothing_is_preferred_until_a_reward_is_found():
     rule = rules(dataclasses.replace(SMALL, from_zero=True, capacity=8), 12, True, 2)
-    learner, _ = jax.jit(rule.init)(jax.random.key(0), jnp.zeros((), jnp.int32))
+    learning, _ = jax.jit(rule.init)(jax.random.key(0), jax.random.key(1), jnp.zeros((), jnp.int32))
+    learner = learning.learner
     learn = jax.jit(rule.learn)
 
     def learned(reward):
         data = batch_of(np.random.default_rng(0))._replace(reward=np.full(8, reward, np.float32))
-        mask = jnp.ones_like(learner.replay.mask)
-        store = learner.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=mask, added=jnp.array(8))
-        after = learn(jax.random.key(1), learner._replace(replay=store), 1)
+        mask = jnp.ones_like(learning.replay.mask)
+        store = learning.replay._replace(data=jax.tree.map(jnp.asarray, data), mask=mask, added=jnp.array(8))
+        after = learn(jax.random.key(1), learning._replace(replay=store), 1).learner
         return networks.q_values(after.networks, jnp.arange(12))
 
     assert (networks.q_values(learner.networks, jnp.arange(12)) == 0).all()
@@ -210,7 +213,7 @@ def test_equal_settings_share_one_compilation(caplog):
         caplog.clear()
         after, _ = other.advance(other.init(1))
         assert "Compiling" not in caplog.text
-    assert (before.learner.networks.first != after.learner.networks.first).any()
+    assert (before.learner.learner.networks.first != after.learner.learner.networks.first).any()
 
 
 @pytest.mark.slow
@@ -219,13 +222,13 @@ def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
     loop = compiled(dataclasses.replace(SMALL, ensemble=3, acting="sampled", prior=prior), JaxDeepSea(Sea(size=4)))
     before = loop.init(0)
     after, _ = loop.advance(before)
-    first = np.asarray(after.learner.networks.first)
+    first = np.asarray(after.learner.learner.networks.first)
     assert (first[0] != first[1]).any()
-    assert (first != np.asarray(before.learner.networks.first)).any()
+    assert (first != np.asarray(before.learner.learner.networks.first)).any()
     if prior:
-        assert (after.learner.prior.first == before.learner.prior.first).all()
+        assert (after.learner.learner.prior.first == before.learner.learner.prior.first).all()
     else:
-        assert after.learner.prior is None
+        assert after.learner.learner.prior is None
 
 
 @pytest.mark.slow

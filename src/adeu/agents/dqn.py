@@ -138,8 +138,12 @@ class Learner(NamedTuple):
     target: nets.Networks
     prior: nets.Networks | None
     optimizer: adam.AdamState
-    replay: ring.Replay
     f: State
+
+
+class Learning(NamedTuple):
+    learner: Learner
+    replay: ring.Replay
 
 
 class Actor(NamedTuple):
@@ -161,6 +165,9 @@ class Rules(NamedTuple):
     learn: Any
     synchronise: Any
     exploit: Any
+    observe: Any
+    update: Any
+    begin: Any
 
 
 @functools.lru_cache(maxsize=64)
@@ -180,22 +187,31 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
     def draw_member(key: Key) -> Array:
         return jax.random.randint(key, (), 0, K) if dqn.acting == "sampled" else jnp.zeros((), jnp.int32)
 
-    def init(key: Key, obs: Array) -> tuple[Learner, Actor]:
-        key_net, key_prior, key_f, key_begin, key_member = jax.random.split(key, 5)
+    def begin(key: Key, carry: Any) -> tuple[Any, Array]:
+        key_explorer, key_member = jax.random.split(key)
+        return explorer.begin(key_explorer, carry), draw_member(key_member)
+
+    def start(key: Key, obs: Array) -> Learner:
+        key_net, key_prior, key_f = jax.random.split(key, 3)
         networks = nets.from_zero(nets.init(key_net, shape)) if dqn.from_zero else nets.init(key_net, shape)
         prior = nets.init(key_prior, shape) if dqn.prior else None
+        optimizer = adam.init(networks, dqn.learning_rate, look_up and dqn.adam == "rows")
+        return Learner(networks, networks, prior, optimizer, explorer.init(key_f, obs))
+
+    def init(key: Key, key_begin: Key, obs: Array) -> tuple[Learning, Actor]:
         no, zero = jnp.zeros((), bool), jnp.zeros(())
         example = Transition(obs, jnp.zeros((), jnp.int32), zero, obs, no, no)
         replay = ring.create(dqn.capacity, example, K)
-        optimizer = adam.init(networks, dqn.learning_rate, look_up and dqn.adam == "rows")
-        learner = Learner(networks, networks, prior, optimizer, replay, explorer.init(key_f, obs))
-        return learner, Actor(obs, explorer.begin(key_begin), draw_member(key_member), zero)
+        return Learning(start(key, obs), replay), Actor(obs, *begin(key_begin, None), zero)
 
-    def decide(key: Key, learner: Learner, actor: Actor, step: Array) -> tuple[Decision, Actor]:
+    def decide_by(key: Key, learner: Learner, actor: Actor, step: Array) -> tuple[Decision, Actor]:
         q = q_now(learner, actor.obs[None])[:, 0]
         center = dqn.center(q, actor.member)
         decision, carry = explorer.act(key, learner.f, actor.carry, actor.obs, center, q_values=q, step=step)
         return decision, actor._replace(carry=carry)
+
+    def decide(key: Key, learning: Learning, actor: Actor, step: Array) -> tuple[Decision, Actor]:
+        return decide_by(key, learning.learner, actor, step)
 
     def targets(learner: Learner, batch: Transition) -> Array:
         """(K, batch)."""
@@ -208,23 +224,32 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         q = q_now(learner, batch.obs)
         return targets(learner, batch) - jnp.take_along_axis(q, batch.action[None, :, None], axis=-1)[..., 0]
 
-    def absorb(
-        key: Key, learner: Learner, actor: Actor, transition: Transition, first_obs: Array, step: Array
-    ) -> tuple[Learner, Actor]:
-        """Takes in a step; where it ended the episode, the next one begins at `first_obs`."""
-        key_mask, key_begin, key_member = jax.random.split(key, 3)
-        mask = jax.random.bernoulli(key_mask, dqn.mask_probability, (K,)) if dqn.mask_probability < 1 else True
+    def observe(key: Key, learner: Learner, transition: Transition, step: Array) -> Learner:
         one = jax.tree.map(lambda value: jnp.asarray(value)[None], transition)
         td_error = jnp.mean(td_errors(learner, one)[:, 0])  # compiled away where no f asks for it
-        f = explorer.observe(learner.f, transition, step=step, td_error=td_error)
-        replay = ring.add(learner.replay, transition._replace(cost=None), jnp.broadcast_to(jnp.asarray(mask), (K,)))
-        begun = Actor(first_obs, explorer.begin(key_begin, actor.carry), draw_member(key_member), jnp.zeros(()))
+        return learner._replace(f=explorer.observe(learner.f, transition, step=step, td_error=td_error))
+
+    def absorb(
+        keys: Any, learning: Learning, actor: Actor, transition: Transition, first_obs: Array, step: Array
+    ) -> tuple[Learning, Actor]:
+        """Takes in a step; where it ended the episode, the next one begins at `first_obs`."""
+        key_coins, key_absorb, key_begin = keys
+        mask = jnp.ones(K, bool)
+        if dqn.mask_probability < 1:
+            mask = jax.random.uniform(key_coins, (K,)) < dqn.mask_probability
+        learner = observe(key_absorb, learning.learner, transition, step)
+        replay = ring.add(learning.replay, transition._replace(cost=None), mask)
+        begun = Actor(first_obs, *begin(key_begin, actor.carry), jnp.zeros(()))
         gone_on = actor._replace(obs=transition.next_obs, total=actor.total + transition.reward)
         ended = transition.terminated | transition.truncated
-        return learner._replace(replay=replay, f=f), select(ended, begun, gone_on)
+        return Learning(learner, replay), select(ended, begun, gone_on)
 
-    def learn(key: Key, learner: Learner, step: Array) -> Learner:
-        batch, mask = ring.sample(learner.replay, key, dqn.batch)
+    def learn(key: Key, learning: Learning, step: Array) -> Learning:
+        key_sample, key_learn = jax.random.split(key)
+        batch, mask = ring.sample(learning.replay, key_sample, dqn.batch)
+        return learning._replace(learner=update(key_learn, learning.learner, batch, mask, step))
+
+    def update(key: Key, learner: Learner, batch: Transition, mask: Array, step: Array) -> Learner:
         y = targets(learner, batch)
         offset = 0.0 if learner.prior is None else dqn.prior * nets.q_values(learner.prior, batch.obs)
 
@@ -242,15 +267,19 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         f = explorer.update(learner.f, batch, step=step, td_error=jnp.mean(td_error, axis=0))
         return learner._replace(networks=networks, optimizer=optimizer, f=f)
 
-    def synchronise(learner: Learner) -> Learner:
+    def settle(learner: Learner) -> Learner:
         return learner._replace(target=adam.settled(learner.networks, learner.optimizer, dqn.learning_rate))
 
-    def exploit(key: Key, learner: Learner, carry: Carry, obs: Array, step: Array) -> Array:
+    def synchronise(learning: Learning) -> Learning:
+        return learning._replace(learner=settle(learning.learner))
+
+    def exploit(key: Key, learning: Learning, carry: Carry, obs: Array, step: Array) -> Array:
         """The greedy action, by the mean of all networks."""
+        learner = learning.learner
         q = q_now(learner, obs[None])[:, 0]
         return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
 
-    return Rules(init, decide, absorb, learn, synchronise, exploit)
+    return Rules(init, decide, absorb, learn, synchronise, exploit, observe, update, (start, begin, decide_by, settle))
 
 
 def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:

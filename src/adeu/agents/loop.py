@@ -157,13 +157,13 @@ def _compiled(agent: Agent, env: Any, given: ByValue) -> Compiled:
         return flat(obs), after, jnp.asarray(reward, float), terminated, jnp.asarray(truncated), cost
 
     def interact(state: LoopState, _: Any) -> tuple[LoopState, Tally]:
-        key_next, key_act, key_move, key_reset, key_absorb = jax.random.split(keys.wrap(state.key), 5)
+        key_next, key_act, key_move, key_reset, *keys_absorb = jax.random.split(keys.wrap(state.key), 7)
         decision, actor = rule.decide(key_act, state.learner, state.actor, state.step)
         next_obs, after, reward, terminated, truncated, cost = move(key_move, state.env, decision.action)
         transition = Transition(actor.obs, decision.action, reward, next_obs, terminated, truncated, cost)
         first_obs, afresh = reset(key_reset)
         total, ended = actor.total + reward, terminated | truncated
-        learner, actor = rule.absorb(key_absorb, state.learner, actor, transition, first_obs, state.step)
+        learner, actor = rule.absorb(keys_absorb, state.learner, actor, transition, first_obs, state.step)
         best = jnp.where(ended, total, -jnp.inf)
         tally = Tally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
         key = jax.random.key_data(key_next)
@@ -212,9 +212,9 @@ def _compiled(agent: Agent, env: Any, given: ByValue) -> Compiled:
         return state._replace(key=jax.random.key_data(key_next)), piece
 
     def init(seed: Array) -> LoopState:
-        key_reset, key_init, key_next = jax.random.split(keys.new(seed), 3)
+        key_reset, key_init, key_begin, key_next = jax.random.split(keys.new(seed), 4)
         obs, env_state = reset(key_reset)
-        learner, actor = rule.init(key_init, obs)
+        learner, actor = rule.init(key_init, key_begin, obs)
         state = LoopState(jax.random.key_data(key_next), jnp.zeros((), jnp.int32), learner, actor, env_state)
         return jax.lax.scan(interact, state, length=agent.warmup)[0] if agent.warmup else state
 

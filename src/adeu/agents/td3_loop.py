@@ -37,9 +37,8 @@ def scan_rules(td3: Td3, rule: Rules) -> dqn.Rules:
     def acting(learning: Learning) -> Acting:
         return Acting(learning.learner.actor, learning.learner.critics, learning.learner.f)
 
-    def init(key: Key, obs: Array) -> tuple[Learning, Actor]:
-        key_learner, key_begin = jax.random.split(key)
-        learner = rule.init(key_learner, obs)
+    def init(key: Key, key_begin: Key, obs: Array) -> tuple[Learning, Actor]:
+        learner = rule.init(key, obs)
         no, zero = jnp.zeros((), bool), jnp.zeros(())
         action = jnp.zeros_like(nets.mean_of(learner.actor)[-1][1])
         replay = ring.create(td3.capacity, Transition(obs, action, zero, obs, no, no), 0)
@@ -50,10 +49,10 @@ def scan_rules(td3: Td3, rule: Rules) -> dqn.Rules:
         return decision, actor._replace(carry=carry)
 
     def absorb(
-        key: Key, learning: Learning, actor: Actor, transition: Transition, first_obs: Array, step: Array
+        keys: Any, learning: Learning, actor: Actor, transition: Transition, first_obs: Array, step: Array
     ) -> tuple[Learning, Actor]:
         """Takes in a step; where it ended the episode, the next one begins at `first_obs`."""
-        key_error, key_begin = jax.random.split(key)
+        _, key_error, key_begin = keys
         scaled = transition._replace(action=rule.scaled(transition.action))
         td_error = rule.td_error(key_error, learning.learner, scaled)  # compiled away where no f asks for it
         f = explorer.observe(learning.learner.f, transition, step=step, td_error=td_error)
@@ -76,4 +75,4 @@ def scan_rules(td3: Td3, rule: Rules) -> dqn.Rules:
         """The targets follow by themselves."""
         return learning
 
-    return dqn.Rules(init, decide, absorb, learn, unchanged, exploit)
+    return dqn.Rules(init, decide, absorb, learn, unchanged, exploit, None, None, None)

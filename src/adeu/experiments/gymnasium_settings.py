@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 import adeu
-from adeu.agents.host import HostLoop
+from adeu.agents.host import HostLoop, Saturation
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.experiments.from_setting import agent_of
 from adeu.runs.host import HostTrainer
@@ -143,4 +143,8 @@ class DqnSetting:
             evaluate_every=self.evaluate_every,
             evaluate_episodes=self.evaluate_episodes,
             traced=self.traced,
+            saturation=Saturation(
+                float("inf") if self.g.ceiling is None else self.g.ceiling,
+                self.f.c if isinstance(self.f, adeu.Rollouts) else -1.0,
+            ),
         )

@@ -61,10 +61,10 @@ def try_dqn(explorer: adeu.Explorer, env: Any) -> None:
     obs = np.zeros((), np.int32) if whole else np.zeros(int(np.prod(env.observation_space.shape)), np.float32)
 
     def step(key: Any) -> Any:
-        learner, actor = rule.init(key, obs)
+        learner, actor = rule.init(key, key, obs)
         decision, actor = rule.decide(key, learner, actor, 0)
         transition = Transition(obs, decision.action, jax.numpy.zeros(()), obs, *np.zeros((2, 1), bool)[:, 0])
-        learner, actor = rule.absorb(key, learner, actor, transition, obs, 0)
+        learner, actor = rule.absorb((key, key, key), learner, actor, transition, obs, 0)
         return rule.learn(key, learner, 1)
 
     jax.eval_shape(step, jax.random.key(0))
