@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from numpy.typing import NDArray
 
 from adeu.agents import networks as nets
 from adeu.agents.networks import Networks
 from adeu.core.contract import Array
+from adeu.core.networks import adam_init, adam_step
 
 BETA1, BETA2, SMALL = 0.9, 0.999, 1e-8
 TINY = 1e-30
@@ -50,11 +50,9 @@ class AdamState(NamedTuple):
 
 def init(networks: Networks, learning_rate: float, by_rows: bool) -> AdamState:
     if not by_rows:
-        return AdamState(None, optax.adam(learning_rate).init(networks))
+        return AdamState(None, adam_init(networks))
     zeros, time = jnp.zeros_like(networks.first), jnp.zeros(networks.first.shape[1], jnp.int32)
-    return AdamState(
-        Rows(zeros, zeros, time, jnp.zeros((), jnp.int32)), optax.adam(learning_rate).init(networks.rest)
-    )
+    return AdamState(Rows(zeros, zeros, time, jnp.zeros((), jnp.int32)), adam_init(networks.rest))
 
 
 @functools.cache
@@ -99,8 +97,8 @@ def descend(
     if state.rows is not None:
         return _descend_rows(loss, networks, state.rows, state.rest, learning_rate, obs)
     gradient, out = jax.grad(lambda n: loss(n.rest, nets.read(n.first, obs)), has_aux=True)(networks)
-    updates, rest = optax.adam(learning_rate).update(gradient, state.rest)
-    return optax.apply_updates(networks, updates), AdamState(None, rest), out
+    networks, rest = adam_step(networks, gradient, state.rest, learning_rate)
+    return networks, AdamState(None, rest), out
 
 
 def _descend_rows(
@@ -108,7 +106,7 @@ def _descend_rows(
 ) -> tuple[Networks, AdamState, Any]:
     value, mean, square = _by_now(networks.first, rows, learning_rate, obs)
     (by_rest, by_value), out = jax.grad(loss, argnums=(0, 1), has_aux=True)(networks.rest, value)
-    updates, rest_state = optax.adam(learning_rate).update(by_rest, rest_state)
+    rest, rest_state = adam_step(networks.rest, by_rest, rest_state, learning_rate)
     alike = (obs[:, None] == obs[None, :]).astype(value.dtype)
     gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row named twice gets both parts, twice alike
     mean = BETA1 * mean + (1 - BETA1) * gradient
@@ -118,4 +116,4 @@ def _descend_rows(
     place = slice(None), obs
     first = networks.first.at[place].set(value - learning_rate * move)
     rows = Rows(rows.mean.at[place].set(mean), rows.square.at[place].set(square), rows.time.at[obs].set(step), step)
-    return Networks(first, optax.apply_updates(networks.rest, updates)), AdamState(rows, rest_state), out
+    return Networks(first, rest), AdamState(rows, rest_state), out

@@ -279,7 +279,9 @@ def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
         q = q_now(learner, obs[None])[:, 0]
         return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
 
-    return Rules(init, decide, absorb, learn, synchronise, exploit, observe, update, (start, begin, decide_by, settle))
+    return Rules(
+        init, decide, absorb, learn, synchronise, exploit, observe, update, (start, begin, decide_by, settle)
+    )
 
 
 def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:

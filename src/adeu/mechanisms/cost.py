@@ -7,16 +7,15 @@ from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
-import optax
 
-from adeu.core import check
+from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
-from adeu.mechanisms import network, table
+from adeu.mechanisms import table
 
 
 class CostState(NamedTuple):
-    layers: network.Layers
-    optimizer: Any
+    layers: networks.Layers
+    optimizer: networks.Adam[networks.Layers]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +59,7 @@ class ExpectedCost(Mechanism):
             if getattr(self, argument) is not None:
                 check.whole(self, argument)
         check.number(self, "step_size", above=0, at_most=1)
-        network.check_sizes(self, "hidden")
+        networks.check_sizes(self, "hidden", at_least=0)
         check.number(self, "learning_rate", above=0)
 
     @property
@@ -79,9 +78,9 @@ class ExpectedCost(Mechanism):
         if self.num_states is not None:
             table.check_state(self, obs)
             return jnp.zeros((self.num_states, self.num_actions))
-        network.check_vector(self, obs)
-        layers = network.init(key, (jnp.shape(obs)[0], *self.hidden, self.num_actions))
-        return CostState(layers, optax.adam(self.learning_rate).init(layers))
+        networks.check_vector(self, obs)
+        layers = networks.init_layers(key, (jnp.shape(obs)[0], *self.hidden, self.num_actions))
+        return CostState(layers, networks.adam_init(layers))
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         costs = _predict(state.layers, obs) if self.num_states is None else table.row(state, obs)
@@ -98,11 +97,11 @@ class ExpectedCost(Mechanism):
             return state
         cost, columns = self._cost(batch), jax.vmap(self._column)(batch.action)
 
-        def loss(layers: network.Layers) -> Array:
+        def loss(layers: networks.Layers) -> Array:
             predicted = jax.vmap(_predict, in_axes=(None, 0))(layers, batch.obs)
             return jnp.mean((predicted[jnp.arange(len(cost)), columns] - cost) ** 2)
 
-        return CostState(*network.descend(loss, state.layers, state.optimizer, self.learning_rate))
+        return CostState(*networks.descend(loss, state.layers, state.optimizer, self.learning_rate))
 
     def _column(self, action: Array) -> Array | int:
         return action if self.num_actions != 1 else 0
@@ -122,5 +121,5 @@ def check_no_costs(owner: Any, argument: str, f: Mechanism) -> None:
         check_no_costs(owner, argument, part)
 
 
-def _predict(layers: network.Layers, obs: Array) -> Array:
-    return jax.nn.softplus(network.apply(layers, jnp.asarray(obs, float)))
+def _predict(layers: networks.Layers, obs: Array) -> Array:
+    return jax.nn.softplus(networks.apply(layers, jnp.asarray(obs, float)))

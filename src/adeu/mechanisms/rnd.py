@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
-from adeu.core import check
+from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, Transition
-from adeu.mechanisms import network
 
 
 class Moments(NamedTuple):
@@ -34,9 +32,9 @@ class Moments(NamedTuple):
 
 
 class RndState(NamedTuple):
-    target: network.Layers
-    predictor: network.Layers
-    optimizer: Any
+    target: networks.Layers
+    predictor: networks.Layers
+    optimizer: networks.Adam[networks.Layers]
     moments: Moments
     scale: Array
 
@@ -79,21 +77,21 @@ class Rnd(Mechanism):
 
     def __post_init__(self) -> None:
         check.number(self, "scale", above=0)
-        network.check_sizes(self, "hidden")
+        networks.check_sizes(self, "hidden", at_least=0)
         check.whole(self, "features")
         check.number(self, "learning_rate", above=0)
         check.number(self, "adapt", at_least=0, at_most=0.5)
 
     def init(self, key: Key, obs: Any) -> RndState:
-        network.check_vector(self, obs)
+        networks.check_vector(self, obs)
         key_target, key_predictor = jax.random.split(key)
         size = jnp.shape(obs)[0]
         sizes = (size, *self.hidden, self.features)
-        predictor = network.init(key_predictor, sizes)
+        predictor = networks.init_layers(key_predictor, sizes)
         moments = Moments(jnp.zeros(()), jnp.zeros(size), jnp.zeros(size))
-        optimizer = optax.adam(self.learning_rate).init(predictor)
+        optimizer = networks.adam_init(predictor)
         return RndState(
-            network.init(key_target, sizes), predictor, optimizer, moments, jnp.asarray(self.scale, float)
+            networks.init_layers(key_target, sizes), predictor, optimizer, moments, jnp.asarray(self.scale, float)
         )
 
     def measure(self, key: Key, state: RndState, carry: Carry, obs: Array, **given: Any) -> tuple[Array, Carry]:
@@ -103,17 +101,17 @@ class Rnd(Mechanism):
         obs = jnp.asarray(batch.obs, float)
         state = state._replace(moments=state.moments.include(obs))
 
-        def loss(predictor: network.Layers) -> Array:
+        def loss(predictor: networks.Layers) -> Array:
             return jnp.mean(jax.vmap(_error, in_axes=(None, None, 0))(predictor, state, obs))
 
         if self.adapt:
             uncertainty = state.scale**2 * loss(state.predictor)
             step = jnp.where(uncertainty > 4.0, 1 - self.adapt, jnp.where(uncertainty < 0.25, 1 + self.adapt, 1.0))
             state = state._replace(scale=state.scale * step)
-        predictor, optimizer = network.descend(loss, state.predictor, state.optimizer, self.learning_rate)
+        predictor, optimizer = networks.descend(loss, state.predictor, state.optimizer, self.learning_rate)
         return state._replace(predictor=predictor, optimizer=optimizer)
 
 
-def _error(predictor: network.Layers, state: RndState, obs: Array) -> Array:
+def _error(predictor: networks.Layers, state: RndState, obs: Array) -> Array:
     x = state.moments.standardise(obs)
-    return jnp.sum((network.apply(predictor, x) - network.apply(state.target, x)) ** 2)
+    return jnp.sum((networks.apply(predictor, x) - networks.apply(state.target, x)) ** 2)
