@@ -263,5 +263,5 @@ def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rul
     inputs, look_up = nets.inputs_of(dqn, observation_space)
     actions = int(action_space.n)
     fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
-    check_no_costs(dqn, "explorer", fitted.explorer.f)
+    check_no_costs(dqn, "explorer", fitted.explorer)
     return fitted, rules(fitted, inputs, look_up, actions)

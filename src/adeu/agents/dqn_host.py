@@ -10,6 +10,7 @@ import numpy as np
 
 from adeu.agents.dqn import Dqn, Rules, bound
 from adeu.agents.host import Arrays
+from adeu.behavior.arrays import to_space
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core.contract import Decision, Transition
 
@@ -38,7 +39,7 @@ class DqnAgent:
         self.dqn, rule = bound(dqn, env.observation_space, env.action_space)
         self._rule = _jitted(rule)
         self._first_state = int(getattr(env.observation_space, "start", 0))
-        self._first_action = int(env.action_space.start)
+        self._actions = env.action_space
         self._key, key_init = jax.random.split(jax.random.key(seed))
         obs = self._look(np.zeros(env.observation_space.shape) + self._first_state)
         self._learner, self._actor = _own(self._rule.init(key_init, obs))
@@ -48,8 +49,8 @@ class DqnAgent:
 
     def act(self, step: int) -> Decision:
         decision, self._actor = self._rule.decide(self._key, self._learner, self._actor, np.int32(step))
-        action, *rest = jax.device_get(decision)
-        return Decision(int(action) + self._first_action, *rest)
+        decision = jax.device_get(decision)
+        return decision._replace(action=int(to_space(self._actions, decision.action)))
 
     def observe(self, transition: Transition, step: int) -> None:
         trained = step - self.dqn.warmup
@@ -65,7 +66,7 @@ class DqnAgent:
 
     def exploit(self, obs: Any) -> int:
         action = self._rule.exploit(self._key, self._learner, self._actor.carry, self._look(obs), np.int32(0))
-        return int(action) + self._first_action
+        return int(to_space(self._actions, np.asarray(action)))
 
     def arrays(self) -> Arrays:
         return arrays_of((self._learner, self._actor))
@@ -80,7 +81,7 @@ class DqnAgent:
     def _transition(self, given: Transition) -> Transition:
         return Transition(
             self._look(given.obs),
-            np.int32(given.action - self._first_action),
+            np.int32(given.action - self._actions.start),
             np.float32(given.reward),
             self._look(given.next_obs),
             np.bool_(given.terminated),

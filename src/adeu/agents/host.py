@@ -14,27 +14,18 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import check
-from adeu.core.contract import Decision, Transition
+from adeu.core.contract import Decision, Normalizer, Transition
 
 Arrays = dict[str, NDArray[np.generic]]
 SUMMED = ("uncertainty", "spread", "explored", "switches")
 TRAINING, EVALUATION = 0, 1
 PREFIX = "agent/"
-
-
-class Saturation(NamedTuple):
-    """What it takes to say how often g gave about the most it can."""
-
-    ceiling: float
-    """The spread that g does not exceed."""
-    rollout: float = -1.0
-    """The uncertainty of rollout episodes, whose steps do not count: there f is not asked."""
 
 
 class HostAgent(Protocol):
@@ -76,7 +67,8 @@ class HostLoop:
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
         traced: the episodes to write down step by step, counted from 1.
-        saturation: adds the column "saturated".
+        saturation: the agent's g, which adds the column "saturated": the share of the steps that f decided at which g
+            was saturated.
         recorded: whether to keep the spread of every step, in `spreads`.
     """
 
@@ -88,7 +80,7 @@ class HostLoop:
     evaluate_every: int = 1_000
     evaluate_episodes: int = 10
     traced: tuple[int, ...] = ()
-    saturation: Saturation | None = None
+    saturation: Normalizer | None = None
     recorded: bool = False
 
     def __post_init__(self) -> None:
@@ -115,7 +107,7 @@ class HostLoop:
             next_obs = copy.copy(returned)  # an environment may write into what it returned
             self._check("step", next_obs, reward)
             if traced:
-                noted.append((best, *decision, float(reward)))
+                noted.append((best, *decision[:4], float(reward)))
             ended = bool(terminated or truncated)
             cost = info.get("cost")
             self.step += 1
@@ -152,9 +144,9 @@ class HostLoop:
         self._sums["switches"] += switches
         if self.recorded:
             self.spreads[self.step - 1] = decision.spread
-        if self.saturation and float(decision.uncertainty) != np.float32(self.saturation.rollout):
+        if self.saturation and decision.asked:
             self._sums["adaptive"] += 1.0
-            self._sums["saturated"] += float(decision.spread >= 0.99 * self.saturation.ceiling)
+            self._sums["saturated"] += float(self.saturation.saturated(decision.spread))
 
     def _row(self) -> dict[str, float]:
         sums, every = self._sums, self.evaluate_every

@@ -21,7 +21,6 @@ from adeu.agents import actor_critic as nets
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Decision, Key, Mechanism, State, Transition
 from adeu.core.explorer import Explorer
-from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.cost import check_no_costs
 
 
@@ -126,8 +125,7 @@ class Td3:
             if "observe" in self.bonus.learns_from:
                 check.refuse(self, "bonus", "an f that learns from batches alone, such as Rnd", self.bonus)
         if self.weighted:
-            f = self.explorer.f
-            self._remembers_nothing("weighted", f.f if isinstance(f, Rollouts) else f)
+            self._remembers_nothing("weighted", self.explorer.f)
         for argument in ("gated", "weighted"):
             if getattr(self, argument) and not self.explorer.g.ceiling:
                 takes = f"False with g={self.explorer.g}, which has no largest value"
@@ -135,7 +133,7 @@ class Td3:
 
     def _remembers_nothing(self, argument: str, f: Mechanism) -> None:
         """A batch has no episodes to remember something of."""
-        if jax.tree.leaves(jax.eval_shape(f.begin, jax.random.key(0))):
+        if f.remembers:
             check.refuse(self, argument, "an f that carries nothing from step to step", f)
 
     @property
@@ -250,7 +248,8 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
         q = jnp.min(nets.values(critics, batch.next_obs, next_action), axis=0)
         reward = batch.reward
         if td3.bonus is not None:
-            measure = functools.partial(td3.bonus.measure, key_bonus, learner.bonus, td3.bonus.begin(key_begin))
+            carry = td3.bonus.ask(td3.bonus.begin(key_begin))
+            measure = functools.partial(td3.bonus.measure, key_bonus, learner.bonus, carry)
             reward = reward + jax.vmap(measure)(batch.next_obs)[0]
         return reward + td3.gamma * jnp.where(batch.terminated, 0.0, q)
 
@@ -260,13 +259,12 @@ def rules(td3: Td3, inputs: int, low: tuple[float, ...], high: tuple[float, ...]
             return jnp.ones(())
         key_begin, key_measure = jax.random.split(key)
         f = explorer.f
-        f = dataclasses.replace(f, rho=0.0) if isinstance(f, Rollouts) else f
         center = nets.policy(nets.mean_of(learner.actor), obs)
         q = nets.values(learner.critics, obs, center)
 
         def measure(obs: Array, center: Array, q: Array) -> Array:
             given = {"q_values": q, "step": step, "explored": jnp.zeros((), bool), "center": to_env(center)}
-            return f.measure(key_measure, learner.f, f.begin(key_begin), obs, **given)[0]
+            return f.measure(key_measure, learner.f.f, f.ask(f.begin(key_begin)), obs, **given)[0]
 
         largest: Any = explorer.g.ceiling
         return jax.lax.stop_gradient(explorer.g(jax.vmap(measure, (0, 0, 1))(obs, center, q)) / largest)
@@ -338,6 +336,6 @@ def bound(td3: Td3, observation_space: Any, action_space: Any) -> tuple[Td3, Rul
     if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
         check.refuse(td3, "action space", "a bounded Box", action_space)
     fitted = dataclasses.replace(td3, explorer=td3.explorer.bind(observation_space, action_space))
-    check_no_costs(td3, "explorer", fitted.explorer.f)
+    check_no_costs(td3, "explorer", fitted.explorer)
     low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
     return fitted, rules(fitted, observation_space.shape[0], low, high)

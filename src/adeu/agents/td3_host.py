@@ -15,6 +15,7 @@ from adeu.agents.compiling import options
 from adeu.agents.host import Arrays
 from adeu.agents.memory import Memory, unpack
 from adeu.agents.td3 import Acting, Learner, Rules, Td3, bound
+from adeu.behavior.arrays import to_space
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Transition
@@ -116,7 +117,7 @@ class Td3Agent:
         self._offered = dict(offered or {})
         self._overlap = overlap
         self._older: Acting | None = None
-        self._observes = "observe" in self.td3.explorer.f.learns_from
+        self._observes = "observe" in self.td3.explorer.learns_from
         self._key = jax.random.key_data(jax.random.key(self._seed))
         self._obs = np.zeros(env.observation_space.shape, self._dtype)
         self._learner: Learner = own(self._run.init(self._key, self._obs))
@@ -137,11 +138,11 @@ class Td3Agent:
         decision, self._carry = self._run.decide(
             self._key, self._older or self._acting, self._carry, self._obs, np.int32(step), offers
         )
-        action, *rest = map(np.asarray, decision)  # device_get would take longer than the decision
-        self._spread = float(rest[-1])
+        decision = Decision(*map(np.asarray, decision))  # device_get would take longer than the decision
+        action, self._spread = decision.action, float(decision.spread)
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: at step {step + 1} the action is {action}")
-        return Decision(within(self._actions, action), *rest)
+        return decision._replace(action=to_space(self._actions, action))
 
     def observe(self, transition: Transition, step: int) -> None:
         next_obs = np.asarray(transition.next_obs, self._dtype)
@@ -165,7 +166,7 @@ class Td3Agent:
         action = np.asarray(self._run.exploit(self._key, self._acting, self._carry, obs, offers))
         if not np.isfinite(action).all():
             raise ValueError(f"Td3Agent: training diverged: the greedy action is {action}")
-        return within(self._actions, action)
+        return to_space(self._actions, action)
 
     def arrays(self) -> Arrays:
         networks = jax.tree.leaves(self._learner._replace(f=(), bonus=()))
@@ -204,11 +205,6 @@ class Td3Agent:
         if self._overlap:
             self._older = self._run.copy(self._acting)
         self._learner = self._run.update(self._key, self._learner, rows, next_obs, np.int32(step))
-
-
-def within(space: Any, action: NDArray[Any]) -> NDArray[Any]:
-    """Actions as the space takes them: what is exact in its own type may lie outside it by a rounding."""
-    return np.clip(action.astype(space.dtype), space.low, space.high)
 
 
 def own(tree: Any) -> Any:

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from adeu.agents.host import EVALUATION, TRAINING
 from adeu.agents.memory import Memory
 from adeu.agents.td3 import Acting, Learner, Rules, Td3, bound
-from adeu.agents.td3_host import ACT, BEGIN, Compiled, compiled, own, within
+from adeu.agents.td3_host import ACT, BEGIN, Compiled, compiled, own
+from adeu.behavior import autoreset
+from adeu.behavior.arrays import to_space
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Transition
 
@@ -109,7 +111,7 @@ class Td3Vector:
             bound.astype(self._dtype) for bound in (envs.single_action_space.low, envs.single_action_space.high)
         )
         self._middle, self._half = (high + low) / 2, (high - low) / 2
-        self._observes = "observe" in self.td3.explorer.f.learns_from
+        self._observes = "observe" in self.td3.explorer.learns_from
         sizes = envs.single_observation_space.shape[0], envs.single_action_space.shape[0]
         self._memories = [Memory(self.td3.capacity // count, *sizes, dtype=self._dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
@@ -140,7 +142,7 @@ class Td3Vector:
             raise ValueError(
                 f"Td3Vector: training diverged: after step {self.step} the actions are {decision.action}"
             )
-        action = within(self.envs.single_action_space, decision.action)
+        action = to_space(self.envs.single_action_space, decision.action)
         obs, reward, terminated, truncated, info = self.envs.step(action)
         real = ~self._resetting
         ended = terminated | truncated
@@ -167,7 +169,7 @@ class Td3Vector:
         acting = Acting(self._learner.actor, self._learner.critics, self._learner.f)
         carry = jax.tree.map(lambda value: value[0], self._carry)
         action = self._run.exploit(self._key, acting, carry, np.asarray(obs, self._dtype), {})
-        return within(self.envs.single_action_space, np.asarray(action))
+        return to_space(self.envs.single_action_space, np.asarray(action))
 
     def _read(self, call: str, values: Any) -> NDArray[Any]:
         """A copy of observations or rewards, all of which must be finite."""
@@ -178,19 +180,13 @@ class Td3Vector:
 
     def _last_and_next(self, obs: NDArray[Any], ended: NDArray[Any], info: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Where the step led to, and what is seen next: another episode's first observation where one ended."""
-        from gymnasium.vector import AutoresetMode
-
-        mode = AutoresetMode(self.envs.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
-        if mode is AutoresetMode.NEXT_STEP:  # the next step is the reset
+        mode = autoreset.mode_of(self.envs)
+        if mode.name == "NEXT_STEP":  # the next step is the reset
             self._begun, self._resetting = self._resetting, ended
-            return obs, obs
-        self._begun, last = ended, obs
-        if ended.any() and mode is AutoresetMode.SAME_STEP:
-            last = obs.copy()
-            last[ended] = self._read("step", np.stack(list(info["final_obs"][ended])))
-        elif ended.any():
-            obs = self._read("reset", self.envs.reset(options={"reset_mask": ended})[0])
-        return last, obs
+        else:
+            self._begun = ended
+        last = autoreset.last_observations(mode, obs, ended, info, functools.partial(self._read, "step"))
+        return last, self._read("reset", autoreset.first_observations(mode, self.envs, obs, ended))
 
     def _enters(self, spread: NDArray[Any]) -> NDArray[Any]:
         """As a transition enters the replay of a single environment."""

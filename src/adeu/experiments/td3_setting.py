@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import adeu
-from adeu.agents.host import HostLoop, Saturation
+from adeu.agents.host import HostLoop
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.experiments.experiment import read
@@ -111,7 +110,6 @@ class Td3Setting:
         return self._loop(Td3Agent(self._agent(), env, seed, offered, self.overlap), env, seed)
 
     def _loop(self, agent: Any, env: Any, seed: int) -> HostLoop:
-        ceiling = float("inf") if self.g.ceiling is None else self.g.ceiling
         return HostLoop(
             agent,
             env,
@@ -121,7 +119,7 @@ class Td3Setting:
             evaluate_every=self.evaluate_every,
             evaluate_episodes=self.evaluate_episodes,
             traced=self.traced,
-            saturation=Saturation(ceiling, self.f.c if isinstance(self.f, adeu.Rollouts) else -1.0),
+            saturation=self.g,
             recorded=not self.source,
         )
 
