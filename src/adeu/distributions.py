@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Distribution, Key
+from adeu.core.contract import Array, Carry, Distribution, Key, State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Gaussian(Distribution):
     Examples:
         >>> import adeu, jax
         >>> D = adeu.Gaussian(low=-2.0, high=2.0)
-        >>> action, explored, carry = D.sample(jax.random.key(0), center=jax.numpy.array([0.5]), spread=0.0, carry=())
+        >>> action, explored, carry = D.sample(jax.random.key(0), (), (), jax.numpy.array([0.5]), spread=0.0)
         >>> float(action[0]), bool(explored)
         (0.5, False)
 
@@ -86,7 +86,14 @@ class Gaussian(Distribution):
         return self
 
     def sample(
-        self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Array, Carry]:
         if self.low is None:
             raise ValueError("Gaussian: no range yet; give low and high, or bind it to a Box (Behavior does)")
@@ -109,7 +116,7 @@ class _Discrete(Distribution):
         return self
 
     def impose(
-        self, active: Array, action: Array, center: Array, action_mask: Array | None
+        self, state: State, active: Array, action: Array, center: Array, action_mask: Array | None
     ) -> tuple[Array, Array | None]:
         allowed = True if action_mask is None else action_mask
         return center, jnp.where(active, jnp.arange(jnp.shape(center)[0]) == action, allowed)
@@ -190,13 +197,20 @@ class Categorical(_Discrete):
         return weights / jnp.sum(weights)
 
     def sample(
-        self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Array, Carry]:
         action = _choose(key, self.probabilities(center, spread, action_mask))
         explored = ~_best(self._preferences(center, action_mask))[action]
         return action, explored, carry
 
-    def exploit(self, key: Key, center: Array, action_mask: Array | None = None) -> Array:
+    def exploit(self, key: Key, state: State, center: Array, action_mask: Array | None = None, **given: Any) -> Array:
         return _choose(key, _best(self._preferences(center, action_mask)))
 
 
@@ -211,7 +225,7 @@ class Bernoulli(_Discrete):
     Examples:
         >>> import adeu, jax
         >>> D = adeu.Bernoulli()
-        >>> action, explored, carry = D.sample(jax.random.key(0), jax.numpy.array([0.0, 1.0]), 0.0, ())
+        >>> action, explored, carry = D.sample(jax.random.key(0), (), (), jax.numpy.array([0.0, 1.0]), spread=0.0)
         >>> int(action), bool(explored)
         (1, False)
 
@@ -219,7 +233,14 @@ class Bernoulli(_Discrete):
     """
 
     def sample(
-        self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Array, Carry]:
         key_coin, key_action = jax.random.split(key)
         preferences = self._preferences(center, action_mask)
@@ -254,7 +275,7 @@ class Options(_Discrete):
         >>> D = adeu.Options(mu=2.0, options=[[1, 0]])
         >>> carry, actions = D.begin(jax.random.key(0)), []
         >>> for key in jax.random.split(jax.random.key(1), 4):
-        ...     action, explored, carry = D.sample(key, jax.numpy.array([9.0, 0.0]), 1.0, carry)
+        ...     action, explored, carry = D.sample(key, (), carry, jax.numpy.array([9.0, 0.0]), spread=1.0)
         ...     actions.append(int(action))
         >>> actions
         [1, 0, 1, 0]
@@ -300,7 +321,14 @@ class Options(_Discrete):
         return OptionsCarry(jnp.zeros((), jnp.int32), jnp.zeros((), jnp.int32))
 
     def sample(
-        self, key: Key, center: Array, spread: Array, carry: OptionsCarry, action_mask: Array | None = None
+        self,
+        key: Key,
+        state: State,
+        carry: OptionsCarry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Array, OptionsCarry]:
         key_coin, key_option, key_length, key_policy = jax.random.split(key, 4)
         preferences = self._preferences(center, action_mask)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.core import check
-from adeu.core.contract import Array, Guard
+from adeu.core.contract import Array, Carry, Guard, State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +26,8 @@ class KnownUnsafe(Guard):
 
     Examples:
         >>> import adeu
-        >>> active, action = adeu.KnownUnsafe(states=[7, 3], actions=[0, 2])(3)
+        >>> mentor = adeu.KnownUnsafe(states=[7, 3], actions=[0, 2])
+        >>> active, action, carry = mentor((), (), obs=3, uncertainty=0.0)
         >>> bool(active), int(action)
         (True, 2)
 
@@ -67,7 +68,9 @@ class KnownUnsafe(Guard):
                 check.refuse(self, "actions", f"actions of {action_space}", action)
         return self
 
-    def __call__(self, obs: Any) -> tuple[Array, Array]:
+    def __call__(
+        self, state: State, carry: Carry, obs: Any, uncertainty: Array, **given: Any
+    ) -> tuple[Array, Array, Carry]:
         states = jnp.array(self.states)
         place = jnp.minimum(jnp.searchsorted(states, obs), len(self.states) - 1)
-        return states[place] == obs, jnp.array(self.actions)[place]
+        return states[place] == obs, jnp.array(self.actions)[place], carry

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from adeu.runs.trainer import Piece
+from adeu.runs.trainers.trainer import Piece
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,7 +23,7 @@ from adeu.runs.engines.event import Event
 from adeu.runs.folder import ASIDE, CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
-from adeu.runs.trainer import Piece
+from adeu.runs.trainers.trainer import Piece
 from adeu.runs.work import work
 from tests.runs.processes import start, wait_until
 

@@ -11,7 +11,7 @@ import adeu
 from adeu.agents import Dqn
 from adeu.envs import JaxDeepSea, Sea
 from adeu.experiments import deep_sea, deep_sea_mlp, ended
-from adeu.runs.compiled import CompiledTrainer
+from adeu.runs.trainers.jax_trainer import CompiledTrainer
 from adeu.runs.folder import SPEC, to_csv
 
 EZ = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Options(2.0, carried=True))

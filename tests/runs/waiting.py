@@ -5,8 +5,8 @@ import pathlib
 import time
 
 from adeu.experiments.lake import LakeSetting
-from adeu.runs.tabular import TabularTrainer
-from adeu.runs.trainer import Piece
+from adeu.runs.trainers.tabular_trainer import TabularTrainer
+from adeu.runs.trainers.trainer import Piece
 
 
 @dataclasses.dataclass(frozen=True)

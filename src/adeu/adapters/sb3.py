@@ -69,7 +69,7 @@ class ExplorerCallback(BaseCallback):
         if not isinstance(explorer, Explorer):
             check.refuse(self, "explorer", "an Explorer", explorer)
         self.explorer, self.seed, self.encoder = explorer, seed, encoder
-        self.learns = "update" in explorer.f.learns_from
+        self.learns = "update" in explorer.learns_from
         self._interface: Any = None
         self._behavior: Behavior | None = None
         self._saved: pathlib.Path | None = None
@@ -99,7 +99,7 @@ class ExplorerCallback(BaseCallback):
         """The actions for the environments, and the same as the replay stores them."""
         obs = model._last_obs
         center = self._values.center(model, obs)
-        given = {"q_values": self._values.q_values(model, obs, center)} if "q_values" in self._asked else {}
+        given = {"q_values": self._values.q_values(model, obs, center)} if "q_values" in self._needed else {}
         self._decision = self.behavior.act(obs, center, **given)
         action = self._decision.action
         return (model.policy.unscale_action(action) if self._scaled else action), action
@@ -124,8 +124,8 @@ class ExplorerCallback(BaseCallback):
         interface = _interface(model)
         if self._interface is None:
             behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
-            self._asked = check_given(self, behavior.explorer.f, ["q_values"])
-            check_no_costs(self, "explorer", behavior.explorer.f)
+            self._needed = check_given(self, behavior.explorer, ["q_values"])
+            check_no_costs(self, "explorer", behavior.explorer)
             self._behavior, self._interface = behavior, interface
             self._scaled = isinstance(model.action_space, spaces.Box)
             if self._saved is not None:
@@ -133,10 +133,10 @@ class ExplorerCallback(BaseCallback):
         elif interface != self._interface:
             check.refuse(self, "model", f"what it explored in before, {self._interface}", interface)
         self._values = values_of(model)
-        if "q_values" in self._asked and num_critics(model) < 2:
+        if "q_values" in self._needed and num_critics(model) < 2:
             warnings.warn(
-                f"{type(model).__name__} has one critic, which cannot disagree with itself: {self.explorer.f!r} is 0 "
-                "there. TD3 and SAC take policy_kwargs={'n_critics': 5}.",
+                f"{type(model).__name__} has one critic, which cannot disagree with itself: {self.explorer.f!r} "
+                "finds no disagreement. TD3 and SAC take policy_kwargs={'n_critics': 5}.",
                 stacklevel=2,
             )
         sb3_hook.attach(model, self)

@@ -55,8 +55,8 @@ class Exploration:
         _check(self, policy, collector)
         self._discrete = isinstance(policy, DiscreteQLearningPolicy)
         self.behavior = Behavior(explorer, _interface(policy, collector), seed, encoder)
-        self._asked = check_given(self, self.behavior.explorer.f, ["q_values"])
-        self._learns = "update" in self.behavior.explorer.f.learns_from
+        self._needed = check_given(self, self.behavior.explorer, ["q_values"])
+        self._learns = "update" in self.behavior.explorer.learns_from
         self._num_envs = collector.env_num
         self._ready: Any = None
         self._decision: Decision | None = None
@@ -109,7 +109,7 @@ class Exploration:
         with torch.no_grad():
             if self._discrete:
                 center = algorithm.policy(batch).logits.numpy(force=True)
-            if "q_values" in self._asked:
+            if "q_values" in self._needed:
                 critics = [getattr(algorithm, name) for name in ("critic", "critic2") if hasattr(algorithm, name)]
                 values = [critic(obs, act).numpy(force=True).reshape(len(act)) for critic in critics]
                 given["q_values"] = center[:, None] if self._discrete else np.stack(values, axis=1)

@@ -89,7 +89,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self._behaviors: dict[int, Behavior] = {}
         self._generator = None if seed is None else torch.Generator().manual_seed(seed)
         one = self._behavior(1, self._draw_seed())
-        check_given(self, one.explorer.f, list(self.given))
+        check_given(self, one.explorer, list(self.given))
         for index, leaf in enumerate(jax.tree.leaves(one.state)):
             self.register_buffer(f"state_{index}", torch.from_numpy(storage.to_disk(leaf).copy()))
         self._version, self._state, self._steps = self._versions(), one.state, 0
@@ -120,7 +120,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         time = data.shape[-1]
         n = data.numel() // time
         behavior = self._ready(n)
-        if "observe" in behavior.explorer.f.learns_from:
+        if "observe" in behavior.explorer.learns_from:
             flat = data.reshape(n, time)
             for t in range(time):
                 behavior.observe(self._transition(flat[:, t]))

@@ -1,8 +1,7 @@
-"""Agents in JAX that explore by a ~ D(pi(s), g(f(s))), each read in one sitting.
+"""Agents in JAX that explore by a ~ D(pi(s), g(f(s))), each read in one sitting, and the loops that train them.
 
-`dqn` and `td3` are agents as pure functions. `loop` compiles one with an environment in JAX; `host` is a loop for
-Gymnasium's, with `dqn_host` and `td3_host` for it, and `td3_vector` one for a vector of them. The rest is what they
-are made of.
+`agent` is the contract; `dqn` and `td3` are agents. `jax_loop` compiles one with an environment in JAX, `gym_loop` and
+`vector_loop` train one in Gymnasium environments. The rest is what they are made of.
 """
 
 import lazy_loader

@@ -1,10 +1,8 @@
+from .agent import Agent as Agent
 from .dqn import Dqn as Dqn
-from .dqn_host import DqnAgent as DqnAgent
-from .host import HostAgent as HostAgent
-from .host import HostLoop as HostLoop
-from .loop import Piece as Piece
-from .loop import compiled as compiled
-from .loop import train as train
+from .gym_loop import GymLoop as GymLoop
+from .jax_loop import JaxLoop as JaxLoop
+from .jax_loop import LoopPiece as LoopPiece
+from .jax_loop import train as train
 from .td3 import Td3 as Td3
-from .td3_host import Td3Agent as Td3Agent
-from .td3_vector import Td3Vector as Td3Vector
+from .vector_loop import VectorLoop as VectorLoop

@@ -1,16 +1,107 @@
-"""How XLA is to compile what trains, where it has several threads."""
+"""An agent's methods, compiled, each with its own random key for every step; equal agents share a compilation."""
 
 from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
+from adeu.agents.agent import Acting, Agent, Learned, Row
+from adeu.core.contract import Array, Carry, Decision, Key, Transition
 from adeu.core.cores import cores
 
 THREADED = {"xla_cpu_experimental_ynn_fusion_type": ""}
-"""Products by Eigen alone; for some, XLA takes a library (YNNPACK) that gained nothing from a second thread."""
+"""Products by Eigen alone; for some, XLA takes a library (YNNPACK) that gains nothing from a second thread."""
+BEGIN, ACT, ABSORB, LEARN = range(4)
+"""What random numbers are for: each use has its own at each step."""
+
+Given = Mapping[str, Any]
+
+
+class AgentSteps(NamedTuple, Generic[Learned, Acting, Row]):
+    """The methods of an agent in one environment. `key` is the run's, as plain numbers; `number` an episode's."""
+
+    init: Callable[[Array, Any], Learned]
+    begin: Callable[[Array, np.int32, Carry], Carry]
+    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_, Given], tuple[Decision, Carry]]
+    exploit: Callable[[Array, Acting, Carry, Any, Given], Array]
+    absorb: Callable[[Array, Learned, Transition, np.int32], Learned]
+    learn: Callable[[Array, Learned, Row, np.int32], Learned]
+    sync: Callable[[Learned], Learned]
+    copy: Callable[[Acting], Acting]
+
+
+class VectorSteps(NamedTuple, Generic[Acting]):
+    """What each environment of a vector has its own of, for all of them at once."""
+
+    begin: Callable[[Array, np.int32, Carry, Any], Carry]
+    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_], tuple[Decision, Carry]]
+
+
+def at(key: Array, use: int, number: Array) -> Key:
+    """The key of a use at a step."""
+    return jax.random.fold_in(jax.random.fold_in(jax.random.wrap_key_data(key), use), number)
+
+
+@functools.lru_cache(maxsize=64)
+def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Acting, Row]:
+    """For an agent that is bound to its spaces."""
+
+    def init(key: Array, obs: Array) -> Learned:
+        return agent.init(jax.random.wrap_key_data(key), obs)
+
+    def begin(key: Array, number: Array, carry: Carry) -> Carry:
+        return agent.begin(at(key, BEGIN, number), carry)
+
+    def decide(
+        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array, given: Given
+    ) -> tuple[Decision, Carry]:
+        return agent.decide(at(key, ACT, step), acting, carry, obs, step, early, **given)
+
+    def exploit(key: Array, acting: Acting, carry: Carry, obs: Array, given: Given) -> Array:
+        return agent.exploit(jax.random.wrap_key_data(key), acting, carry, obs, jnp.zeros((), jnp.int32), **given)
+
+    def absorb(key: Array, learned: Learned, transition: Transition, step: Array) -> Learned:
+        return agent.absorb(at(key, ABSORB, step), learned, transition, step)
+
+    def learn(key: Array, learned: Learned, batches: Row, step: Array) -> Learned:
+        return agent.learn(at(key, LEARN, step), learned, batches, step)
+
+    return AgentSteps(
+        jax.jit(init),
+        jax.jit(begin),
+        jax.jit(decide),
+        jax.jit(exploit),
+        jax.jit(absorb),
+        jax.jit(learn, donate_argnums=1, compiler_options=options()),  # in place
+        jax.jit(agent.sync),
+        jax.jit(own),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def compile_vector(agent: Agent[Learned, Acting, Row], envs: int) -> VectorSteps[Acting]:
+    """For an agent that is bound to its spaces, in so many environments."""
+
+    def begin(key: Array, number: Array, carry: Carry, begun: Array) -> Carry:
+        """A new carry where an episode begins."""
+        keys = jax.random.split(at(key, BEGIN, number), envs)
+        if carry is None:
+            return jax.vmap(agent.begin)(keys)
+        return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
+
+    def decide(
+        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array
+    ) -> tuple[Decision, Carry]:
+        keys = jax.random.split(at(key, ACT, step), envs)
+        return jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+
+    return VectorSteps(jax.jit(begin), jax.jit(decide))
 
 
 @functools.cache
@@ -23,3 +114,17 @@ def options() -> dict[str, str] | None:
     except jax.errors.JaxRuntimeError:
         return None
     return THREADED
+
+
+Tree = TypeVar("Tree")
+
+
+def select(condition: Array, if_true: Tree, if_false: Tree) -> Tree:
+    chosen: Tree = jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
+    return chosen
+
+
+def own(tree: Tree) -> Tree:
+    """A copy in which every leaf has its own buffer: a buffer cannot be donated twice."""
+    copied: Tree = jax.tree.map(jnp.copy, tree)
+    return copied

@@ -1,70 +1,100 @@
-"""The DQN family, as pure functions; `loop` plays them in an environment in JAX, `dqn_host` in Gymnasium's.
+"""The DQN family: DQN, bootstrapped DQN, and UCB over an ensemble.
 
-networks <- networks - Adam's step on the TD error of a minibatch, and f learns   (every `update_every` steps)
-target networks <- networks                                                       (every `target_every` steps)
+networks <- Adam's step on the TD error of a minibatch; f learns from it too   (every `update_every` steps)
+target networks <- networks                                                    (every `target_every` steps)
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from adeu.agents import adam
-from adeu.agents import networks as nets
-from adeu.agents import replay as ring
-from adeu.agents.loop import select
+from adeu.agents import lazy_adam
+from adeu.agents.agent import Agent, Cadence
+from adeu.agents.spaces import Spaces, discrete_spaces
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
-from adeu.core.explorer import Explorer
+from adeu.core import networks as nets
+from adeu.core.contract import Array, Decision, Key, Transition
+from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 from adeu.mechanisms.constant import check_chance
-from adeu.mechanisms.cost import check_no_costs
+
+
+class DqnLearned(NamedTuple):
+    networks: nets.QNetworks
+    target: nets.QNetworks
+    prior: nets.QNetworks | None
+    optimizer: lazy_adam.LazyAdam
+    explorer: ExplorerState
+
+
+class DqnActing(NamedTuple):
+    networks: nets.QNetworks
+    prior: nets.QNetworks | None
+    optimizer: lazy_adam.LazyAdam
+    """Some rows of a table are moved when they are read."""
+    explorer: ExplorerState
+
+
+class DqnCarry(NamedTuple):
+    explorer: ExplorerCarry
+    member: Array
+    """The network that acts in this episode, where one is drawn."""
+
+
+class DqnRow(NamedTuple):
+    obs: Any
+    action: Any
+    reward: Any
+    next_obs: Any
+    terminated: Any
+    mask: Any
+    """(K,): which networks learn from it."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Dqn:
-    """DQN, bootstrapped DQN, or UCB over an ensemble; what an explorer makes of its preferences is its behaviour.
+class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
+    """DQN, bootstrapped DQN, or UCB over an ensemble, with Discrete actions.
 
         y = r + gamma * Q_target(s', argmax_a Q(s', a))  (double),  r + gamma * max_a Q_target(s', a)  (else)
 
+    A truncated step is bootstrapped like any other, a terminal one is not.
+
     Args:
-        explorer: f, g and D. The center is Q(s, .), of several networks what `acting` says.
+        explorer: f, g and D. The center is Q(s, .); with several networks, `center` selects it.
+        capacity: how many transitions the replay holds.
+        batch: how many an update takes.
         hidden: the sizes of the hidden layers.
         learning_rate: of Adam.
         gamma: the discount, in [0, 1].
-        capacity: how many transitions the replay holds.
-        batch: how many an update takes.
         update_every: environment steps per update.
         target_every: environment steps per copy into the target network, a multiple of `update_every`.
-        evaluate_every: environment steps per evaluation, a multiple of `target_every`.
-        evaluate_episodes: greedy episodes in one.
-        evaluate_steps: after so many steps such an episode is cut.
-        warmup: steps before the first update, on top of the pieces.
         double: whether the network chooses the action that the target network values.
         loss: "huber" or "mse".
         ensemble: how many networks, K, each with a target network of its own.
         heads: whether these are K heads on one trunk: they share all layers but the last.
-        acting: with several networks, the center: "mean", "sampled" (bootstrapped DQN: of one network, drawn for
-            each episode) or "ucb" (mean + ucb * standard deviation).
+        center: with several networks, the preferences of behaviour: their "mean", those of one "sampled" for each
+            episode (bootstrapped DQN), or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
         mask_probability: how likely each network learns from a transition, in (0, 1].
         prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
-        rows: where an observation is a whole number, the rows that stand for it start uniform within this. Within
+        rows: where an observation is a state's number, the rows of the first layer start uniform within this. Within
             the usual 1/sqrt(rows) states hardly differ: a wide network often begins with one action everywhere.
-        from_zero: whether every value is 0 at first, so that nothing but the explorer looks for the first reward:
-            what random weights prefer from state to state is exploration of a kind, too.
+        from_zero: whether every value is 0 at first, so that only the explorer looks for the first reward. Random
+            weights prefer different actions in different states, which explores too.
         adam: "rows" moves the rows that a batch names, and the others when they are read; "dense" moves all of them
-            at every step, which comes to the same and takes longer.
+            at every step: the same result, but slower.
 
     Examples:
         >>> import adeu
         >>> from adeu.agents import Dqn, train
         >>> from adeu.envs import JaxDeepSea, Sea
         >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Options(2.0, carried=True))
-        >>> pieces = train(Dqn(explorer, evaluate_every=500), JaxDeepSea(Sea(size=5)), steps=2000, seeds=[0, 1])
+        >>> pieces = train(Dqn(explorer), JaxDeepSea(Sea(size=5)), steps=2000, seeds=[0, 1], evaluate_every=500)
         >>> pieces.step[:, 0].tolist(), pieces.evaluation.shape
         ([500, 1000, 1500, 2000], (4, 2))
 
@@ -72,227 +102,162 @@ class Dqn:
     Paper: the results in the DeepSea domain.
     """
 
-    explorer: Explorer
     hidden: tuple[int, ...] = (50, 50)
     learning_rate: float = 1e-3
     gamma: float = 0.99
-    capacity: int = 100_000
-    batch: int = 32
     update_every: int = 1
     target_every: int = 100
-    evaluate_every: int = 1000
-    evaluate_episodes: int = 1
-    evaluate_steps: int = 10_000
-    warmup: int = 0
     double: bool = False
-    loss: str = "huber"
+    loss: Literal["huber", "mse"] = "huber"
     ensemble: int = 1
     heads: bool = False
-    acting: str = "mean"
+    center: Literal["mean", "sampled", "ucb"] = "mean"
     ucb: float = 0.0
     mask_probability: float = 1.0
     prior: float = 0.0
     rows: float = 1.0
     from_zero: bool = False
-    adam: str = "rows"
+    adam: Literal["rows", "dense"] = "rows"
+
+    offers: ClassVar[Mapping[str, frozenset[str]]] = {
+        "act": frozenset({"q_values"}),
+        "observe": frozenset({"td_error", "cost"}),
+        "update": frozenset({"td_error"}),
+    }
 
     def __post_init__(self) -> None:
-        check.instance(self, "explorer", Explorer)
-        check.frozen(self, "hidden")
-        if not (
-            isinstance(self.hidden, tuple) and self.hidden and all(type(n) is int and n > 0 for n in self.hidden)
-        ):
-            check.refuse(self, "hidden", "the sizes of the hidden layers, such as (50, 50)", self.hidden)
-        for argument in ("batch", "update_every", "evaluate_episodes", "evaluate_steps", "ensemble"):
+        super().__post_init__()
+        nets.check_sizes(self, "hidden")
+        for argument in ("update_every", "target_every", "ensemble"):
             check.whole(self, argument)
-        check.whole(self, "warmup", at_least=0)
-        check.whole(self, "capacity", at_least=self.batch)
-        for argument, inner in (("target_every", "update_every"), ("evaluate_every", "target_every")):
-            check.whole(self, argument)
-            if getattr(self, argument) % getattr(self, inner):
-                check.refuse(self, argument, f"a multiple of {inner}={getattr(self, inner)}", getattr(self, argument))
+        if self.target_every % self.update_every:
+            check.refuse(self, "target_every", f"a multiple of update_every={self.update_every}", self.target_every)
         check.number(self, "learning_rate", above=0)
         check.number(self, "gamma", at_least=0, at_most=1)
         check.number(self, "ucb", at_least=0)
         check.number(self, "prior", at_least=0)
         check.number(self, "mask_probability", above=0, at_most=1)
         check.number(self, "rows", above=0)
-        check.instance(self, "heads", bool)
-        check.instance(self, "from_zero", bool)
+        for argument in ("double", "heads", "from_zero"):
+            check.instance(self, argument, bool)
         check.one_of(self, "adam", ("rows", "dense"))
         check.one_of(self, "loss", ("huber", "mse"))
-        check.one_of(self, "acting", ("mean", "sampled", "ucb"))
+        check.one_of(self, "center", ("mean", "sampled", "ucb"))
+        check_chance(self.explorer)
 
-    def fit(self, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
-        return bound(self, observation_space, action_space)
+    @property
+    def cadence(self) -> Cadence:
+        return Cadence(self.update_every, 1, self.target_every)
 
-    def center(self, q: Array, member: Array) -> Array:
-        """What behaviour prefers, from the (K, actions) values of all networks."""
-        if self.acting == "sampled":
-            return q[member]
-        return jnp.mean(q, axis=0) + (self.ucb * jnp.std(q, axis=0) if self.acting == "ucb" else 0.0)
+    @property
+    def coins(self) -> int:
+        return self.ensemble if self.mask_probability < 1 else 0
 
+    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+        return discrete_spaces(self, observation_space, action_space)
 
-class Learner(NamedTuple):
-    networks: nets.Networks
-    target: nets.Networks
-    prior: nets.Networks | None
-    optimizer: adam.AdamState
-    f: State
+    def init(self, key: Key, obs: Array) -> DqnLearned:
+        key_net, key_prior, key_explorer = jax.random.split(key, 3)
+        inputs, look_up, actions, *_ = self.sized
+        shape = nets.QShape(self.ensemble, inputs, look_up, self.hidden, actions, self.heads, self.rows)
+        networks = nets.init_q(key_net, shape)
+        if self.from_zero:
+            networks = nets.from_zero(networks)
+        prior = nets.init_q(key_prior, shape) if self.prior else None
+        optimizer = lazy_adam.init(networks, by_rows=look_up and self.adam == "rows")
+        return DqnLearned(networks, networks, prior, optimizer, self.explorer.init(key_explorer, obs))
 
-
-class Learning(NamedTuple):
-    learner: Learner
-    replay: ring.Replay
-
-
-class Actor(NamedTuple):
-    """What belongs to the environment: its observation, the explorer's carry, and the network that acts."""
-
-    obs: Array
-    carry: Carry
-    member: Array
-    total: Array
-    """The reward of the episode so far."""
-
-
-class Rules(NamedTuple):
-    """The agent's pure functions, for an environment's sizes."""
-
-    init: Any
-    decide: Any
-    absorb: Any
-    learn: Any
-    synchronise: Any
-    exploit: Any
-    observe: Any
-    update: Any
-    begin: Any
-
-
-@functools.lru_cache(maxsize=64)
-def rules(dqn: Dqn, inputs: int, look_up: bool, actions: int) -> Rules:
-    explorer, K = dqn.explorer, dqn.ensemble
-
-    shape = nets.Shape(K, inputs, look_up, dqn.hidden, actions, dqn.heads, dqn.rows)
-
-    def with_prior(q: Array, prior: nets.Networks | None, obs: Array) -> Array:
-        return q if prior is None else q + dqn.prior * nets.q_values(prior, obs)
-
-    def q_now(learner: Learner, obs: Array) -> Array:
-        """(K, batch, actions)."""
-        features = adam.features(learner.networks, learner.optimizer, dqn.learning_rate, obs)
-        return with_prior(nets.values(learner.networks.rest, features), learner.prior, obs)
-
-    def draw_member(key: Key) -> Array:
-        return jax.random.randint(key, (), 0, K) if dqn.acting == "sampled" else jnp.zeros((), jnp.int32)
-
-    def begin(key: Key, carry: Any) -> tuple[Any, Array]:
+    def begin(self, key: Key, carry: DqnCarry | None = None) -> DqnCarry:
         key_explorer, key_member = jax.random.split(key)
-        return explorer.begin(key_explorer, carry), draw_member(key_member)
+        member = jnp.zeros((), jnp.int32)
+        if self.center == "sampled":
+            member = jax.random.randint(key_member, (), 0, self.ensemble)
+        return DqnCarry(self.explorer.begin(key_explorer, None if carry is None else carry.explorer), member)
 
-    def start(key: Key, obs: Array) -> Learner:
-        key_net, key_prior, key_f = jax.random.split(key, 3)
-        networks = nets.from_zero(nets.init(key_net, shape)) if dqn.from_zero else nets.init(key_net, shape)
-        prior = nets.init(key_prior, shape) if dqn.prior else None
-        optimizer = adam.init(networks, dqn.learning_rate, look_up and dqn.adam == "rows")
-        return Learner(networks, networks, prior, optimizer, explorer.init(key_f, obs))
+    def acting(self, learned: DqnLearned) -> DqnActing:
+        return DqnActing(learned.networks, learned.prior, learned.optimizer, learned.explorer)
 
-    def init(key: Key, key_begin: Key, obs: Array) -> tuple[Learning, Actor]:
-        no, zero = jnp.zeros((), bool), jnp.zeros(())
-        example = Transition(obs, jnp.zeros((), jnp.int32), zero, obs, no, no)
-        replay = ring.create(dqn.capacity, example, K)
-        return Learning(start(key, obs), replay), Actor(obs, *begin(key_begin, None), zero)
+    def decide(
+        self, key: Key, acting: DqnActing, carry: DqnCarry, obs: Array, step: Array, early: Array, **given: Any
+    ) -> tuple[Decision, DqnCarry]:
+        q = self._q(acting, obs[None])[:, 0]
+        decision, explorer = self.explorer.act(
+            key, acting.explorer, carry.explorer, obs, self.preferences(q, carry.member), q_values=q, step=step, **given
+        )
+        return decision, carry._replace(explorer=explorer)
 
-    def decide_by(key: Key, learner: Learner, actor: Actor, step: Array) -> tuple[Decision, Actor]:
-        q = q_now(learner, actor.obs[None])[:, 0]
-        center = dqn.center(q, actor.member)
-        decision, carry = explorer.act(key, learner.f, actor.carry, actor.obs, center, q_values=q, step=step)
-        return decision, actor._replace(carry=carry)
+    def exploit(
+        self, key: Key, acting: DqnActing, carry: DqnCarry, obs: Array, step: Array, **given: Any
+    ) -> Array:
+        """The greedy action, by the mean of all networks."""
+        q = self._q(acting, obs[None])[:, 0]
+        center = jnp.mean(q, axis=0)
+        greedy = self.explorer.exploit(
+            key, acting.explorer, carry.explorer, obs, center, q_values=q, step=step, **given
+        )
+        return jnp.asarray(greedy.action)
 
-    def decide(key: Key, learning: Learning, actor: Actor, step: Array) -> tuple[Decision, Actor]:
-        return decide_by(key, learning.learner, actor, step)
+    def preferences(self, q: Array, member: Array) -> Array:
+        """What behaviour prefers, from the (K, actions) values of all networks."""
+        if self.center == "sampled":
+            return q[member]
+        return jnp.mean(q, axis=0) + (self.ucb * jnp.std(q, axis=0) if self.center == "ucb" else 0.0)
 
-    def targets(learner: Learner, batch: Transition) -> Array:
-        """(K, batch)."""
-        q = with_prior(nets.q_values(learner.target, batch.next_obs), learner.prior, batch.next_obs)
-        chooser = q_now(learner, batch.next_obs) if dqn.double else q
-        best = jnp.take_along_axis(q, jnp.argmax(chooser, axis=-1)[..., None], axis=-1)[..., 0]
-        return batch.reward + dqn.gamma * jnp.where(batch.terminated, 0.0, best)
+    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[DqnRow, Any]:
+        obs, action, reward, next_obs, terminated, *_ = transition
+        mask = coins < self.mask_probability if self.coins else np.ones(self.ensemble, bool)
+        return DqnRow(obs, action, reward, next_obs, terminated, mask), True
 
-    def td_errors(learner: Learner, batch: Transition) -> Array:
-        q = q_now(learner, batch.obs)
-        return targets(learner, batch) - jnp.take_along_axis(q, batch.action[None, :, None], axis=-1)[..., 0]
+    def absorb(self, key: Key, learned: DqnLearned, transition: Transition, step: Array) -> DqnLearned:
+        one = DqnRow(*(jnp.asarray(value)[None] for value in transition[:5]), mask=None)
+        action = one.action[None, :, None]
+        error = self._targets(learned, one) - _taken(self._q(self.acting(learned), one.obs), action)
+        td_error = jnp.mean(error[:, 0])  # compiled away where no part asks for it
+        return learned._replace(
+            explorer=self.explorer.observe(learned.explorer, transition, step=step, td_error=td_error)
+        )
 
-    def observe(key: Key, learner: Learner, transition: Transition, step: Array) -> Learner:
-        one = jax.tree.map(lambda value: jnp.asarray(value)[None], transition)
-        td_error = jnp.mean(td_errors(learner, one)[:, 0])  # compiled away where no f asks for it
-        return learner._replace(f=explorer.observe(learner.f, transition, step=step, td_error=td_error))
+    def learn(self, key: Key, learned: DqnLearned, batches: DqnRow, step: Array) -> DqnLearned:
+        batch = DqnRow(*(value[0] for value in batches))
+        y = self._targets(learned, batch)
+        offset: Array | float = 0.0
+        if learned.prior is not None:
+            offset = self.prior * nets.q_values(learned.prior, batch.obs)
 
-    def absorb(
-        keys: Any, learning: Learning, actor: Actor, transition: Transition, first_obs: Array, step: Array
-    ) -> tuple[Learning, Actor]:
-        """Takes in a step; where it ended the episode, the next one begins at `first_obs`."""
-        key_coins, key_absorb, key_begin = keys
-        mask = jnp.ones(K, bool)
-        if dqn.mask_probability < 1:
-            mask = jax.random.uniform(key_coins, (K,)) < dqn.mask_probability
-        learner = observe(key_absorb, learning.learner, transition, step)
-        replay = ring.add(learning.replay, transition._replace(cost=None), mask)
-        begun = Actor(first_obs, *begin(key_begin, actor.carry), jnp.zeros(()))
-        gone_on = actor._replace(obs=transition.next_obs, total=actor.total + transition.reward)
-        ended = transition.terminated | transition.truncated
-        return Learning(learner, replay), select(ended, begun, gone_on)
-
-    def learn(key: Key, learning: Learning, step: Array) -> Learning:
-        key_sample, key_learn = jax.random.split(key)
-        batch, mask = ring.sample(learning.replay, key_sample, dqn.batch)
-        return learning._replace(learner=update(key_learn, learning.learner, batch, mask, step))
-
-    def update(key: Key, learner: Learner, batch: Transition, mask: Array, step: Array) -> Learner:
-        y = targets(learner, batch)
-        offset = 0.0 if learner.prior is None else dqn.prior * nets.q_values(learner.prior, batch.obs)
-
-        def loss(rest: Any, features: Array) -> tuple[Array, Array]:
-            q = nets.values(rest, features) + offset
-            td_error = y - jnp.take_along_axis(q, batch.action[None, :, None], axis=-1)[..., 0]
+        def loss(rest: nets.Layers, features: Array) -> tuple[Array, Array]:
+            td_error = y - _taken(nets.read_rest(rest, features) + offset, batch.action[None, :, None])
             size = jnp.abs(td_error)
             huber = jnp.where(size <= 1.0, 0.5 * td_error**2, size - 0.5)
-            each = huber if dqn.loss == "huber" else 0.5 * td_error**2
-            return jnp.sum(jnp.mean(each * mask.T, axis=1)), td_error
+            each = huber if self.loss == "huber" else 0.5 * td_error**2
+            return jnp.sum(jnp.mean(each * batch.mask.T, axis=1)), td_error
 
-        networks, optimizer, td_error = adam.descend(
-            loss, learner.networks, learner.optimizer, dqn.learning_rate, batch.obs
+        networks, optimizer, td_error = lazy_adam.descend(
+            loss, learned.networks, learned.optimizer, self.learning_rate, batch.obs
         )
-        f = explorer.update(learner.f, batch, step=step, td_error=jnp.mean(td_error, axis=0))
-        return learner._replace(networks=networks, optimizer=optimizer, f=f)
+        no = jnp.zeros_like(batch.terminated)
+        seen = Transition(batch.obs, batch.action, batch.reward, batch.next_obs, batch.terminated, no)
+        explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=jnp.mean(td_error, axis=0))
+        return learned._replace(networks=networks, optimizer=optimizer, explorer=explorer)
 
-    def settle(learner: Learner) -> Learner:
-        return learner._replace(target=adam.settled(learner.networks, learner.optimizer, dqn.learning_rate))
+    def sync(self, learned: DqnLearned) -> DqnLearned:
+        return learned._replace(target=lazy_adam.settled(learned.networks, learned.optimizer, self.learning_rate))
 
-    def synchronise(learning: Learning) -> Learning:
-        return learning._replace(learner=settle(learning.learner))
+    def _q(self, acting: DqnActing, obs: Array) -> Array:
+        """Q(s, .) of all networks for a batch: (K, batch, actions)."""
+        features = lazy_adam.features(acting.networks, acting.optimizer, self.learning_rate, obs)
+        return self._with_prior(nets.read_rest(acting.networks.rest, features), acting.prior, obs)
 
-    def exploit(key: Key, learning: Learning, carry: Carry, obs: Array, step: Array) -> Array:
-        """The greedy action, by the mean of all networks."""
-        learner = learning.learner
-        q = q_now(learner, obs[None])[:, 0]
-        return explorer.exploit(key, learner.f, carry, obs, jnp.mean(q, axis=0), q_values=q, step=step).action
+    def _with_prior(self, q: Array, prior: nets.QNetworks | None, obs: Array) -> Array:
+        return q if prior is None else q + self.prior * nets.q_values(prior, obs)
 
-    return Rules(
-        init, decide, absorb, learn, synchronise, exploit, observe, update, (start, begin, decide_by, settle)
-    )
+    def _targets(self, learned: DqnLearned, batch: DqnRow) -> Array:
+        """y of all networks for a batch: (K, batch)."""
+        q = self._with_prior(nets.q_values(learned.target, batch.next_obs), learned.prior, batch.next_obs)
+        chooser = self._q(self.acting(learned), batch.next_obs) if self.double else q
+        best = _taken(q, jnp.argmax(chooser, axis=-1)[..., None])
+        return jnp.asarray(batch.reward + self.gamma * jnp.where(batch.terminated, 0.0, best))
 
 
-def bound(dqn: Dqn, observation_space: Any, action_space: Any) -> tuple[Dqn, Rules]:
-    """The agent for these spaces, refused before anything is compiled where it does not fit."""
-    from gymnasium.spaces import Discrete
-
-    if not hasattr(action_space, "n"):
-        check.refuse(dqn, "action space", "a Discrete", action_space)
-    check_chance(dqn.explorer)
-    inputs, look_up = nets.inputs_of(dqn, observation_space)
-    actions = int(action_space.n)
-    fitted = dataclasses.replace(dqn, explorer=dqn.explorer.bind(observation_space, Discrete(actions)))
-    check_no_costs(dqn, "explorer", fitted.explorer.f)
-    return fitted, rules(fitted, inputs, look_up, actions)
+def _taken(q: Array, action: Array) -> Array:
+    """The values of the actions that were taken: (K, batch)."""
+    return jnp.take_along_axis(q, action, axis=-1)[..., 0]

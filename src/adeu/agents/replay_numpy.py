@@ -72,8 +72,8 @@ class NumpyReplay(Generic[Row]):
             self._store(place, next_obs)
         self.added += 1
 
-    def read(self, places: NDArray[np.integer[Any]]) -> Row:
-        """The rows at places below `len`. A place is one of the ring: its row changes as the ring turns."""
+    def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> Row:
+        """The rows at places below `len`, with `shape` in front. Which row is at a place changes as the ring turns."""
         if self.added > self.capacity:  # skip the place that waits for the next row
             places = np.where(places >= self.added % (self.capacity + 1), places + 1, places)
         after = places + 1
@@ -83,7 +83,8 @@ class NumpyReplay(Generic[Row]):
         separate = self._separate[places]
         aside = np.flatnonzero(separate >= 0)
         next_obs[aside] = self._stored[separate[aside]]
-        return self._kind(**columns, next_obs=next_obs)
+        columns["next_obs"] = next_obs
+        return self._kind(**{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()})
 
     def arrays(self) -> dict[str, Column]:
         """Everything in it, without the places that were never written to."""

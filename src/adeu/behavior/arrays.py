@@ -1,12 +1,17 @@
-"""From anybody's arrays (numpy, torch, JAX, lists) to checked numpy, with the environments' axis in front."""
+"""From anybody's arrays (numpy, torch, JAX, lists) to checked numpy, with the environments' axis in front; and
+actions in a space's own type.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+
+if TYPE_CHECKING:
+    from gymnasium.spaces import Box, Discrete
 
 
 def to_numpy(value: Any) -> np.ndarray:
@@ -82,3 +87,21 @@ def zeros(space: Any, lead: int) -> Any:
 
 def compute_dtype(dtype: Any) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
+
+
+def to_space(space: Box | Discrete, action: np.ndarray) -> np.ndarray:
+    """Actions in a space's own type: a Discrete counts from its `start`; a Box is clipped, because an action that is
+    exact in its own type may lie outside the bounds by a rounding.
+
+    Examples:
+        >>> import gymnasium, numpy as np
+        >>> to_space(gymnasium.spaces.Discrete(3, start=5), np.array([0, 2])).tolist()
+        [5, 7]
+        >>> to_space(gymnasium.spaces.Box(-1, 1, (1,)), np.array([1.5])).tolist()
+        [1.0]
+    """
+    from gymnasium.spaces import Box
+
+    if isinstance(space, Box):
+        return np.clip(action.astype(space.dtype), space.low, space.high)
+    return np.asarray(action + space.start).astype(space.dtype)

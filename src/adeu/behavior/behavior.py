@@ -12,16 +12,14 @@ import jax
 import numpy as np
 
 from adeu.behavior import arrays, storage
-from adeu.behavior.compiled import compiled
+from adeu.behavior.batched import batched
+from adeu.behavior.history import WINDOW, History
 from adeu.behavior.interface import Interface
 from adeu.core import check
-from adeu.core.contract import Decision, Mechanism, Transition
+from adeu.core.contract import Decision, LearningPart, Transition
 from adeu.core.explorer import Explorer
-from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
-
-WINDOW = 1000
 
 
 class Behavior:
@@ -29,8 +27,8 @@ class Behavior:
 
     Numbers come and go as numpy arrays; torch tensors and JAX arrays are taken as they are. With a vector of n
     environments everything has a leading axis of n, and each environment follows a random stream of its own.
-    `act` decides, `observe` takes in each step, `update` lets f learn from the agent's batches. `state` is what f
-    has learned, `carry` what belongs to each environment, `step` how many steps were observed.
+    `act` decides, `observe` takes in each step, `update` learns from the agent's batches. `state` is what f, D and
+    the guard have learned, `carry` what belongs to each environment, `step` how many steps were observed.
 
     Args:
         explorer: what to explore by.
@@ -60,19 +58,19 @@ class Behavior:
         self._interface = interface = Interface(env, encoder)
         spaces = (interface.observation_space if encoder is None else None, interface.action_space)
         self.explorer = explorer.bind(*spaces)
-        self._hosts = _hosts(self.explorer.f)
-        self._learns_from = self.explorer.f.learns_from
-        self._compiled = compiled(self.explorer)
+        self._hosts = _hosts(self.explorer)
+        self._learns_from = self.explorer.learns_from
+        self._batched = batched(self.explorer)
         n = interface.num_envs
-        self.state, self.carry = self._compiled.start(np.uint32(seed), interface.example, num_envs=n)
+        self.state, self.carry = self._batched.start(np.uint32(seed), interface.example, num_envs=n)
         self.step = 0
-        self._acts = self._updates = 0
+        self._updates = 0
         self._idle = np.zeros(n, bool)
-        self._spreads = np.full((WINDOW, n), np.nan, np.float32)
+        self._history = History.empty(n)
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
         self._header = {
-            "format": "adeu.Behavior 1",
+            "format": "adeu.Behavior 2",
             "explorer": describe(self.explorer),
             "number of environments": n,
             "observation space": str(interface.observation_space),
@@ -101,13 +99,14 @@ class Behavior:
             offered["action_mask"] = interface.action_mask(action_mask)
         if self._evaluating:
             number, self._evaluated = self._evaluated, self._evaluated + 1
-            exploit = self._compiled.exploit
+            exploit = self._batched.exploit
             return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, center, offered), raw)
-        act = self._compiled.act
+        act = self._batched.act
         decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, center, offered)
         delivered = self._deliver(decision, raw)
         self.carry = carry
-        self._watch(delivered.spread)
+        self._history.add(delivered.spread, delivered.asked, self._idle)
+        self._watch()
         return delivered
 
     def observe(
@@ -132,7 +131,7 @@ class Behavior:
         if "observe" in self._learns_from and len(fresh):
             order = np.resize(fresh, interface.num_envs)
             encoded = interface.encode_transition(step)
-            self.state = self._compiled.observe(self.state, order, len(fresh), self._clock, encoded, offered)
+            self.state = self._batched.observe(self.state, order, len(fresh), self._clock, encoded, offered)
         self.step += len(fresh)
         ended = (step.terminated | step.truncated) & ~self._idle
         self.begin(ended)
@@ -145,7 +144,7 @@ class Behavior:
             ended = np.ones(n, bool)
         ended = arrays.read("ended", ended, (), np.dtype(bool), n)
         if not self._evaluating and ended.any():
-            self.carry = self._compiled.begin(self.carry, ended)
+            self.carry = self._batched.begin(self.carry, ended)
             self._idle = self._idle & ~ended
 
     def skip(self, idle: Any) -> None:
@@ -169,7 +168,7 @@ class Behavior:
         self._idle = self._idle | arrays.read("idle", idle, (), np.dtype(bool), self._interface.num_envs)
 
     def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
-        """Lets a learned f learn from a minibatch, typically the one the agent learns from.
+        """Lets f, D and the guard learn from a minibatch, typically the one the agent learns from.
 
         Args:
             batch: transitions along a leading axis, or a list of them.
@@ -182,7 +181,7 @@ class Behavior:
         offered = interface.given(given, len(transitions.reward))
         if "update" in self._learns_from:
             encoded = interface.encode_transition(transitions)
-            self.state = self._compiled.update(self.state, self._clock, encoded, offered)
+            self.state = self._batched.update(self.state, self._clock, encoded, offered)
         for host in self._hosts:
             if host.learn is not None:
                 host.learn(transitions)
@@ -215,20 +214,15 @@ class Behavior:
         """The spreads of the last 1,000 decisions at most, oldest first; with a vector, a column for each
         environment, NaN where it was resetting.
         """
-        kept = min(self._acts, WINDOW)
-        recent = np.roll(self._spreads, -(self._acts % WINDOW), axis=0)[WINDOW - kept :]
+        recent = self._history.recent()
         return recent if self._interface.lead is not None else recent[:, 0]
 
     @property
     def saturation(self) -> float:
-        """The share of the recent spreads within 1% of the most that g can give, apart from rollout episodes, in
-        which f is not asked; 0 where g has no ceiling.
+        """The share of the recent spreads within 1% of the most that g can give, among those that f decided: neither
+        those of rollout episodes nor those where a guard spoke count. 0 where g has no ceiling.
         """
-        f, g = self.explorer.f, self.explorer.g
-        spreads = self.history[~np.isnan(self.history)]
-        if isinstance(f, Rollouts):
-            spreads = spreads[~np.isclose(spreads, g(jax.numpy.asarray(f.c)), rtol=1e-6)]
-        return float(np.mean(spreads >= 0.99 * g.ceiling)) if g.ceiling is not None and len(spreads) else 0.0
+        return self._history.saturation(self.explorer.g)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that `load` needs to go on bit for bit, without pickle."""
@@ -237,16 +231,16 @@ class Behavior:
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
         tree = storage.load(path, self._header, self._tree())
-        self.state, self.carry, self._idle, self._spreads, counters = tree
-        self.step, self._acts, self._updates = (int(counter) for counter in counters)
+        self.state, self.carry, self._idle, self._history, counters = tree
+        self.step, self._updates = (int(counter) for counter in counters)
 
     @property
     def _clock(self) -> np.int32:
         return np.int32(min(self.step, 2**31 - 1))
 
     def _tree(self) -> tuple[Any, ...]:
-        counters = np.array([self.step, self._acts, self._updates])
-        return self.state, self.carry, self._idle, self._spreads, counters
+        counters = np.array([self.step, self._updates])
+        return self.state, self.carry, self._idle, self._history, counters
 
     def _deliver(self, decision: Decision, obs: Any) -> Decision:
         """The decision as numpy arrays, once f and g are known to have given what they should."""
@@ -261,24 +255,22 @@ class Behavior:
         numpy = numpy._replace(action=self._interface.action(numpy.action))
         return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
 
-    def _watch(self, spread: np.ndarray) -> None:
-        row = self._spreads[self._acts % WINDOW]
-        row[:] = spread
-        row[self._idle] = np.nan
-        self._acts += 1
-        if self._acts % WINDOW:
+    def _watch(self) -> None:
+        acts = int(self._history.acts)
+        if acts % WINDOW:
             return
         if self.step == 0:
             self._warn(
                 "observe",
-                f"observe() was not called in {self._acts} steps: no episode ever ends, and counts and costs stay as "
-                "they were. Call behavior.observe(transition, info) after each step.",
+                f"observe() was not called in {acts} steps: no episode ever ends, and counts and costs stay as they "
+                "were. Call behavior.observe(transition, info) after each step.",
             )
-        if self._updates == 0 and "update" in self._learns_from:
+        learning = [part for part in self.explorer.parts.values() if "update" in part.learns_from]
+        if learning and self._updates == 0:
             self._warn(
-                "f",
-                f"f learns in update(), which was not called in {self._acts} steps: {self.explorer.f!r} is as "
-                "uncertain everywhere as it was at the start. Call behavior.update(batch) when the agent learns.",
+                "update",
+                f"{learning[0]!r} learns in update(), which was not called in {acts} steps: it knows no more than at "
+                "the start. Call behavior.update(batch) when the agent learns.",
             )
         if self.saturation > 0.95:
             self._warn(
@@ -293,9 +285,11 @@ class Behavior:
             warnings.warn(message, stacklevel=4)
 
 
-def _hosts(mechanism: Mechanism) -> list[FromHost]:
-    nested = [host for part in mechanism.parts for host in _hosts(part)]
-    hosts = [mechanism, *nested] if isinstance(mechanism, FromHost) else nested
+def _hosts(explorer: Explorer) -> list[FromHost]:
+    def find(part: LearningPart) -> list[FromHost]:
+        return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
+
+    hosts = [host for part in explorer.parts.values() for host in find(part)]
     names = [host.name for host in hosts]
     if len(set(names)) < len(names):
         raise ValueError(f"each from_host takes a name of its own, got {names}")

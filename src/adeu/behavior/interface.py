@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from adeu.behavior import arrays
+from adeu.behavior import arrays, autoreset
 from adeu.core import check
 from adeu.core.contract import RESERVED, Transition
 
@@ -25,7 +25,6 @@ class Interface:
 
     def __init__(self, env: Any, encoder: Callable[[Any], Any] | None) -> None:
         from gymnasium.spaces import Box, Discrete
-        from gymnasium.vector import AutoresetMode
 
         for attribute in ("observation_space", "action_space"):
             if not hasattr(env, attribute):
@@ -37,10 +36,8 @@ class Interface:
         vector = hasattr(env, "num_envs")
         self.num_envs = int(env.num_envs) if vector else 1
         self.lead = self.num_envs if vector else None
-        autoreset = (getattr(env, "metadata", None) or {}).get("autoreset_mode")
-        next_step, same_step = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
-        self.resets_next_step = vector and autoreset in (next_step, next_step.value)
-        self._resets_within_step = vector and autoreset in (same_step, same_step.value)
+        self._autoreset = autoreset.mode_of(env)
+        self.resets_next_step = self._autoreset.name == "NEXT_STEP"
 
         states, actions = self.observation_space, self.action_space
         self._states = states if isinstance(states, Discrete) else None
@@ -111,14 +108,15 @@ class Interface:
         step, info = self._read(transition, self.lead), {} if info is None else info
         if not isinstance(info, Mapping):
             raise TypeError(f"info takes the environment's mapping, got {type(info).__name__}")
-        if self._resets_within_step and "final_obs" not in info and (step.terminated | step.truncated).any():
-            raise ValueError("observe takes info too under autoreset SAME_STEP: it holds the last observation")
         if step.cost is None:
             step = step._replace(cost=self._cost(info))
-        for index in np.flatnonzero(info.get("_final_obs", ())):
-            final = self.observation(info["final_obs"][index], None, "info['final_obs']")
-            jax.tree.map(lambda all, one, index=index: all.__setitem__(index, one[0]), step.next_obs, final)
-        return step
+        ended = step.terminated | step.truncated
+        last = autoreset.last_observations(self._autoreset, step.next_obs, ended, info, self._final)
+        return step._replace(next_obs=last)
+
+    def _final(self, obs: Any) -> Any:
+        """The last observation of one environment, checked."""
+        return jax.tree.map(lambda leaf: leaf[0], self.observation(obs, None, "info['final_obs']"))
 
     def _cost(self, info: Mapping[str, Any]) -> np.ndarray | None:
         """The cost in `info`; of an environment that reset itself within the step, the cost in `final_info`."""
@@ -155,10 +153,7 @@ class Interface:
         low, high = (-np.inf, np.inf) if self._num_actions is None else (-1, self._num_actions)
         if not low < action.min() <= action.max() < high:  # nor does NaN lie between them
             raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
-        own = (action + self._first_action).astype(self.action_space.dtype)
-        if action.dtype == own.dtype or self._num_actions is not None:
-            return own
-        return np.clip(own, self.action_space.low, self.action_space.high)
+        return arrays.to_space(self.action_space, action)
 
     def _read(self, transition: Any, lead: int | None) -> Transition:
         flag = np.dtype(bool)

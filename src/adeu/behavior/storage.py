@@ -37,8 +37,9 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
                 arrays = {name: file[name] for name in file.files if name != "header"}
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
-    if not isinstance(found, dict) or found.get("format") != header["format"]:
-        raise ValueError(f"{path} was not written by {header['format']}")
+    format = found.get("format") if isinstance(found, dict) else None
+    if format != header["format"]:
+        raise ValueError(f"{path} was not written by {header['format']}" + (f" but by {format}" if format else ""))
     for name, value in header.items():
         if json.dumps(found.get(name)) != json.dumps(value):
             raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")

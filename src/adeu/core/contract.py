@@ -1,11 +1,11 @@
-"""The contract of the three parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D.
+"""The contract of the parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D, `Guard`.
 
 A part is a frozen dataclass: its fields are its hyper-parameters, its methods are pure functions, and what
 changes travels outside it, in two values with two lifetimes:
 
 - *state* is learned and shared by all environments; only `observe` and `update` return a new one.
-- *carry* belongs to one environment; only `measure` and `sample` return a new one, and `begin` makes the one
-  an episode starts with.
+- *carry* belongs to one environment; only `measure`, `sample` and a guard's call return a new one, and `begin` makes
+  the one an episode starts with.
 
 Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...))` makes the batch.
 """
@@ -13,16 +13,25 @@ Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...)
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
-from typing import Any, NamedTuple, Self
+import math
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+
+from adeu.core import check
 
 Array = jax.Array
 Key = jax.Array
 State = Any
 Carry = Any
+Numbers = TypeVar("Numbers", jax.Array, np.ndarray)
+
+Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
+"""The methods of parts that take `given`, what an agent offers."""
 
 RESERVED = ("key", "state", "carry", "obs", "center", "action_mask", "explored", "step")
 """The names in `given` that are not an agent's to choose."""
@@ -47,6 +56,8 @@ class Decision(NamedTuple):
     explored: Any
     uncertainty: Any
     spread: Any
+    asked: Any = True
+    """Whether f decided the spread: not in a rollout episode, nor where a guard speaks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,35 +76,51 @@ class Part:
         return dataclasses.replace(self, **{name: bind(value) for name, value in values.items()})
 
 
-class Mechanism(Part):
-    """f: how uncertain the agent is in s, a non-negative scalar.
+class LearningPart(Part):
+    """A part that may learn: what f, D and a guard have in common.
 
-    Only `measure` has to be written. The other methods, left alone, hand each call to the mechanisms among the
-    fields, so that state and carry are tuples with one entry for each; where there are none, nothing is learned.
+    Left alone, each method hands its call to the learning parts among the fields, so that state and carry are tuples
+    with one entry for each; where there are none, nothing is learned and both are `()`.
     """
 
+    hooks: ClassVar[tuple[Hook, ...]]
+    """The methods that take `given`; the first is the one by which it takes part in a decision."""
+
     def __init_subclass__(cls) -> None:
-        for name in ("measure", "observe", "update"):
+        for name in cls.hooks:
             parameters = inspect.signature(getattr(cls, name)).parameters.values()
             if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
                 raise TypeError(f"{cls.__name__}.{name}() must take **given: agents offer more than it may ask for")
 
     @property
-    def parts(self) -> tuple[Mechanism, ...]:
-        """The mechanisms this one is made of, in the order of its fields."""
+    def parts(self) -> tuple[LearningPart, ...]:
+        """The learning parts this one is made of, in the order of its fields."""
 
-        def find(value: Any) -> list[Mechanism]:
+        def find(value: Any) -> list[LearningPart]:
             if isinstance(value, tuple):
                 return [part for item in value for part in find(item)]
-            return [value] if isinstance(value, Mechanism) else []
+            return [value] if isinstance(value, LearningPart) else []
 
         return tuple(find(tuple(getattr(self, field.name) for field in dataclasses.fields(self))))
 
     @property
     def learns_from(self) -> frozenset[str]:
         """Which of "observe" and "update" change its state."""
-        own = {name for name in ("observe", "update") if getattr(type(self), name) is not getattr(Mechanism, name)}
+        own = {name for name in ("observe", "update") if getattr(type(self), name) is not getattr(LearningPart, name)}
         return frozenset(own.union(*(part.learns_from for part in self.parts)))
+
+    def needs(self, hook: Hook) -> frozenset[str]:
+        """The names in `given` that this method cannot do without, apart from those that are always there.
+
+        They are the keyword-only parameters without a default, and what the parts need. A cost, which the transition
+        carries, counts as a name too.
+        """
+        if hook not in self.hooks:
+            check.refuse(self, "hook", " or ".join(map(repr, self.hooks)), hook)
+        parameters = inspect.signature(getattr(self, hook)).parameters.values()
+        own = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty} - set(RESERVED)
+        learns = hook in ("observe", "update")
+        return frozenset(own.union(*(part.needs(hook if learns else part.hooks[0]) for part in self.parts)))
 
     def init(self, key: Key, obs: Any) -> State:
         """The state before any experience; `obs` is an example whose values do not matter."""
@@ -104,23 +131,66 @@ class Mechanism(Part):
         carries = (None,) * len(self.parts) if carry is None else carry
         return tuple(part.begin(k, c) for part, k, c in zip(self.parts, self._keys(key), carries, strict=True))
 
-    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        """f(s). `given` is what the agent offers: a mechanism names what it needs keyword-only."""
-        raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
-
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
         """Learns from one new transition; each is seen once."""
         if not self.parts:
             return state
-        states = self._states(state, "observe")
+        states = self._entries("state", state, "observe")
         return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, states, strict=True))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
         """Learns from a minibatch, which may have been seen before."""
         if not self.parts:
             return state
-        states = self._states(state, "update")
+        states = self._entries("state", state, "update")
         return tuple(part.update(s, batch, **given) for part, s in zip(self.parts, states, strict=True))
+
+    def _entries(self, what: str, value: Any, method: str) -> tuple[Any, ...]:
+        if type(value) is tuple and len(value) == len(self.parts):
+            return value
+        name = type(self).__name__
+        raise TypeError(f"{name} has a {what} of its own beside its parts' and must write its own {method}()")
+
+    def _keys(self, key: Key) -> list[Key]:
+        return list(jax.random.split(key, len(self.parts))) if self.parts else []
+
+
+class Mechanism(LearningPart):
+    """f: how uncertain the agent is in s, a non-negative scalar.
+
+    Only `measure` has to be written, and what it learns, if it does: `init`, and `observe` or `update`.
+    """
+
+    hooks = ("measure", "observe", "update")
+
+    @property
+    def parts(self) -> tuple[Mechanism, ...]:
+        """The mechanisms this one is made of, in the order of its fields."""
+        return tuple(part for part in super().parts if isinstance(part, Mechanism))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what it measures depends on earlier steps of the episode."""
+        if type(self).begin is LearningPart.begin:
+            return any(part.remembers for part in self.parts)
+        return bool(jax.tree.leaves(jax.eval_shape(self.begin, jax.random.key(0))))
+
+    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
+        """f(s). `given` is what the agent offers: a mechanism names what it needs keyword-only."""
+        raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
+
+    def asked(self, carry: Carry) -> Array:
+        """Whether the next `measure` with this carry asks f, which a rollout episode does not."""
+        carries = self._entries("carry", carry, "asked") if self.parts else ()
+        each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
+        return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))
+
+    def ask(self, carry: Carry) -> Carry:
+        """The carry with which the next `measure` asks f, whatever the episode."""
+        if not self.parts:
+            return carry
+        carries = self._entries("carry", carry, "ask")
+        return tuple(part.ask(c) for part, c in zip(self.parts, carries, strict=True))
 
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
@@ -130,61 +200,68 @@ class Mechanism(Part):
         values = [part.measure(part_key, s, c, obs, **given) for part, part_key, s, c in each]
         return [value for value, _ in values], tuple(c for _, c in values)
 
-    def _states(self, state: State, method: str) -> tuple[State, ...]:
-        if isinstance(state, tuple) and len(state) == len(self.parts):
-            return state
-        name = type(self).__name__
-        raise TypeError(f"{name} has a state of its own beside its parts' and must write its own {method}()")
-
-    def _keys(self, key: Key) -> list[Key]:
-        return list(jax.random.split(key, len(self.parts))) if self.parts else []
-
 
 class Normalizer(Part):
     """g: turns an uncertainty into a spread."""
 
     @property
     def ceiling(self) -> float | None:
-        """The spread that no uncertainty exceeds, if there is one: close to it, g is saturated."""
+        """The spread that no uncertainty exceeds, if there is one."""
         return None
 
     def __call__(self, uncertainty: Array) -> Array:
         raise NotImplementedError(f"{type(self).__name__} has no __call__(uncertainty)")
 
+    def saturated(self, spread: Numbers) -> Numbers:
+        """Whether a spread lies within 1% of the ceiling, where g hardly tells states apart; False without one."""
+        return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
 
-class Distribution(Part):
+
+class Distribution(LearningPart):
     """D: samples an action around `center` with `spread`.
 
     In a Discrete space `center` holds one preference per action and a spread of 0 trusts them, of 1 ignores
-    them. In a Box `center` is the mean action and the spread counts in half ranges.
+    them. In a Box `center` is the mean action and the spread counts in half ranges. Only `sample` has to be written.
     """
 
-    def begin(self, key: Key, carry: Carry = None) -> Carry:
-        """The carry an episode starts with; `carry` is what the last one left, None before the first."""
-        return ()
+    hooks = ("sample", "exploit", "observe", "update")
 
     def sample(
-        self, key: Key, center: Array, spread: Array, carry: Carry, action_mask: Array | None = None
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
     ) -> tuple[Array, Array, Carry]:
-        """The action, whether it explores, and the new carry."""
-        raise NotImplementedError(f"{type(self).__name__} has no sample(key, center, spread, carry)")
+        """The action, whether it explores, and the new carry. `given` is as for f, with `obs`."""
+        raise NotImplementedError(f"{type(self).__name__} has no sample(key, state, carry, center, spread, **given)")
 
     def impose(
-        self, active: Array, action: Array, center: Array, action_mask: Array | None
+        self, state: State, active: Array, action: Array, center: Array, action_mask: Array | None
     ) -> tuple[Array, Array | None]:
-        """The center and the mask with which a spread of 0 gives `action`, where a mentor is `active`."""
+        """The center and the mask with which a spread of 0 gives `action`, where a guard is `active`."""
         return jnp.where(active, jnp.asarray(action, float), center), action_mask
 
-    def exploit(self, key: Key, center: Array, action_mask: Array | None = None) -> Array:
+    def exploit(self, key: Key, state: State, center: Array, action_mask: Array | None = None, **given: Any) -> Array:
         """The policy's own action."""
         key_begin, key_sample = jax.random.split(key)
-        action, _, _ = self.sample(key_sample, center, jnp.zeros(()), self.begin(key_begin), action_mask)
+        carry = self.begin(key_begin)
+        action, _, _ = self.sample(key_sample, state, carry, center, jnp.zeros(()), action_mask, **given)
         return action
 
 
-class Guard(Part):
-    """A mentor: where it is active, its action is taken and nothing is explored."""
+class Guard(LearningPart):
+    """A mentor: where it is active, its action is taken and nothing is explored. Only the call has to be written."""
 
-    def __call__(self, obs: Any) -> tuple[Array, Array]:
-        """Whether the mentor speaks in s, and its action: an integer in a Discrete space, a vector in a Box."""
-        raise NotImplementedError(f"{type(self).__name__} has no __call__(obs)")
+    hooks = ("__call__", "observe", "update")
+
+    def __call__(
+        self, state: State, carry: Carry, obs: Any, uncertainty: Array, **given: Any
+    ) -> tuple[Array, Array, Carry]:
+        """Whether the mentor speaks in s, its action (an integer in a Discrete space, a vector in a Box), and the
+        new carry. `uncertainty` is f(s), so that a mentor may be one who is asked where f is high.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no __call__(state, carry, obs, uncertainty, **given)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from adeu.core.contract import (
     Distribution,
     Guard,
     Key,
+    LearningPart,
     Mechanism,
     Normalizer,
     Part,
@@ -23,10 +24,25 @@ from adeu.core.contract import (
     Transition,
 )
 
+# `fold_in(key, i)` equals `split(key, n)[i]`, and f splits its key as it likes. D and the guard fold in numbers that
+# no split reaches, so their draws are independent of f's, and f draws the same whatever they do.
+KEY_D, KEY_GUARD = 2**32 - 1, 2**32 - 2
+
+
+class ExplorerState(NamedTuple):
+    """What f, D and the guard have learned."""
+
+    f: State
+    D: State
+    guard: State
+
 
 class ExplorerCarry(NamedTuple):
+    """What f, D and the guard keep for one environment, and whether its last step explored."""
+
     f: Carry
     D: Carry
+    guard: Carry
     explored: Array
 
 
@@ -69,18 +85,44 @@ class Explorer(Part):
             check.instance(self, "guard", Guard)
         check.hashable(self)
 
-    def init(self, key: Key, obs: Any) -> State:
-        return self.f.init(key, obs)
+    @property
+    def parts(self) -> dict[str, LearningPart]:
+        """f, D and, if there is one, the guard."""
+        parts = {"f": self.f, "D": self.D, "guard": self.guard}
+        return {name: part for name, part in parts.items() if part is not None}
+
+    @property
+    def learns_from(self) -> frozenset[str]:
+        """Which of "observe" and "update" change its state."""
+        return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
+
+    def needs(self, hook: Literal["act", "observe", "update"]) -> frozenset[str]:
+        """The names in `given` that this method cannot do without, apart from those that are always there."""
+        each = self.parts.values()
+        return frozenset[str]().union(*(part.needs(part.hooks[0] if hook == "act" else hook) for part in each))
+
+    def init(self, key: Key, obs: Any) -> ExplorerState:
+        return ExplorerState(
+            self.f.init(key, obs),
+            self.D.init(jax.random.fold_in(key, KEY_D), obs),
+            () if self.guard is None else self.guard.init(jax.random.fold_in(key, KEY_GUARD), obs),
+        )
 
     def begin(self, key: Key, carry: ExplorerCarry | None = None) -> ExplorerCarry:
         key_f, key_D = jax.random.split(key)
-        left = ExplorerCarry(None, None, jnp.zeros((), bool)) if carry is None else carry
-        return ExplorerCarry(self.f.begin(key_f, left.f), self.D.begin(key_D, left.D), jnp.zeros((), bool))
+        explored = jnp.zeros((), bool)
+        left = ExplorerCarry(None, None, None, explored) if carry is None else carry
+        return ExplorerCarry(
+            self.f.begin(key_f, left.f),
+            self.D.begin(key_D, left.D),
+            () if self.guard is None else self.guard.begin(jax.random.fold_in(key, KEY_GUARD), left.guard),
+            explored,
+        )
 
     def act(
         self,
         key: Key,
-        state: State,
+        state: ExplorerState,
         carry: ExplorerCarry,
         obs: Any,
         center: Array,
@@ -88,23 +130,27 @@ class Explorer(Part):
         **given: Any,
     ) -> tuple[Decision, ExplorerCarry]:
         key_f, key_D = jax.random.split(key)
-        always = {"center": center, "action_mask": action_mask, "explored": carry.explored}
-        uncertainty, f_carry = self._measure(key_f, state, carry, obs, **given | always)
-        spread, D_carry = self._number("g", self.g(uncertainty)), carry.D
+        seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
+        asked = self.f.asked(carry.f)
+        uncertainty, f_carry = self._measure(key_f, state, carry, obs, **seen)
+        spread = self._number("g", self.g(uncertainty))
+        D_carry, guard_carry = carry.D, carry.guard
         if self.guard is not None:
-            active, advice = self.guard(obs)
-            center, action_mask = self.D.impose(active, advice, center, action_mask)
-            spread = jnp.where(active, 0.0, spread)
+            active, advice, guard_carry = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
+            center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
+            spread, asked = jnp.where(active, 0.0, spread), asked & ~active
             key_D, key_afresh = jax.random.split(key_D)
             D_carry = jax.tree.map(lambda a, b: jnp.where(active, a, b), self.D.begin(key_afresh), D_carry)
-        sampled = self.D.sample(key_D, center, spread, D_carry, action_mask)
+        seen = given | {"obs": obs, "explored": carry.explored}
+        sampled = self.D.sample(key_D, state.D, D_carry, center, spread, action_mask, **seen)
         action, explored, D_carry = check.returned(self.D, "sample", sampled, ("action", "explored", "carry"))
-        return Decision(action, explored, uncertainty, spread), ExplorerCarry(f_carry, D_carry, explored)
+        decision = Decision(action, explored, uncertainty, spread, asked)
+        return decision, ExplorerCarry(f_carry, D_carry, guard_carry, explored)
 
     def exploit(
         self,
         key: Key,
-        state: State,
+        state: ExplorerState,
         carry: ExplorerCarry,
         obs: Any,
         center: Array,
@@ -113,23 +159,43 @@ class Explorer(Part):
     ) -> Decision:
         """The policy's own decision (or the mentor's), with the uncertainty it is taken under."""
         key_f, key_D = jax.random.split(key)
-        always = {"center": center, "action_mask": action_mask, "explored": carry.explored}
-        uncertainty, _ = self._measure(key_f, state, carry, obs, **given | always)
+        seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
+        uncertainty, _ = self._measure(key_f, state, carry, obs, **seen)
         if self.guard is not None:
-            center, action_mask = self.D.impose(*self.guard(obs), center, action_mask)
-        action = self.D.exploit(key_D, center, action_mask)
-        return Decision(action, jnp.zeros((), bool), uncertainty, jnp.zeros(()))
+            active, advice, _ = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
+            center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
+        seen = given | {"obs": obs, "explored": carry.explored}
+        action = self.D.exploit(key_D, state.D, center, action_mask, **seen)
+        no = jnp.zeros((), bool)
+        return Decision(action, no, uncertainty, jnp.zeros(()), asked=no)
 
-    def observe(self, state: State, transition: Transition, **given: Any) -> State:
-        return self.f.observe(state, transition, **given)
+    def observe(self, state: ExplorerState, transition: Transition, **given: Any) -> ExplorerState:
+        return ExplorerState(
+            self.f.observe(state.f, transition, **given),
+            self.D.observe(state.D, transition, **given),
+            () if self.guard is None else self.guard.observe(state.guard, transition, **given),
+        )
 
-    def update(self, state: State, batch: Transition, **given: Any) -> State:
-        return self.f.update(state, batch, **given)
+    def update(self, state: ExplorerState, batch: Transition, **given: Any) -> ExplorerState:
+        return ExplorerState(
+            self.f.update(state.f, batch, **given),
+            self.D.update(state.D, batch, **given),
+            () if self.guard is None else self.guard.update(state.guard, batch, **given),
+        )
 
-    def _measure(self, key: Key, state: State, carry: ExplorerCarry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        measured = self.f.measure(key, state, carry.f, obs, **given)
+    def _measure(
+        self, key: Key, state: ExplorerState, carry: ExplorerCarry, obs: Any, **given: Any
+    ) -> tuple[Array, Carry]:
+        measured = self.f.measure(key, state.f, carry.f, obs, **given)
         uncertainty, f_carry = check.returned(self.f, "measure", measured, ("uncertainty", "carry"))
         return self._number("f", uncertainty), f_carry
+
+    def _advise(
+        self, guard: Guard, state: ExplorerState, carry: ExplorerCarry, obs: Any, uncertainty: Array, **given: Any
+    ) -> tuple[Array, Array, Carry]:
+        advised = guard(state.guard, carry.guard, obs, uncertainty, **given)
+        active, action, guard_carry = check.returned(guard, "__call__", advised, ("active", "action", "carry"))
+        return jnp.asarray(active, bool), action, guard_carry
 
     def _number(self, name: str, value: Any) -> Array:
         if jnp.shape(value) != ():

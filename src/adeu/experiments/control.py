@@ -19,7 +19,7 @@ from adeu.envs import JaxCartPole, JaxMountainCar
 from adeu.experiments import plots
 from adeu.experiments.experiment import Metric
 from adeu.experiments.from_setting import agent_of
-from adeu.runs.compiled import CompiledTrainer
+from adeu.runs.trainers.jax_trainer import CompiledTrainer
 from adeu.runs.statistics import Curves
 
 TASKS = {

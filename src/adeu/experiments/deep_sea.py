@@ -16,8 +16,8 @@ from adeu.experiments import plots
 from adeu.experiments.experiment import Experiment, Family, Metric
 from adeu.runs.spec import Setting
 from adeu.runs.statistics import Curves, estimate
-from adeu.runs.tabular import TabularTrainer
-from adeu.runs.trainer import Row
+from adeu.runs.trainers.tabular_trainer import TabularTrainer
+from adeu.runs.trainers.trainer import Row
 from adeu.tabular import Replay
 
 SIZES = tuple(range(10, 101, 10))

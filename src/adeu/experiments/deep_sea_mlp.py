@@ -15,7 +15,7 @@ from adeu.experiments import deep_sea
 from adeu.experiments.ended import read_on
 from adeu.experiments.experiment import Family
 from adeu.experiments.from_setting import agent_of
-from adeu.runs.compiled import CompiledTrainer
+from adeu.runs.trainers.jax_trainer import CompiledTrainer
 
 SIZES = (20, 40, 80)
 

@@ -11,7 +11,7 @@ from adeu.agents.host import HostLoop, Saturation
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.experiments.from_setting import agent_of
 from adeu.runs.host import HostTrainer
-from adeu.runs.tabular import TabularTrainer
+from adeu.runs.trainers.tabular_trainer import TabularTrainer
 
 ENDLESS = 1_000
 """After so many steps an episode is truncated, where the environment has no limit of its own."""

@@ -9,7 +9,7 @@ import numpy as np
 import adeu
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import Lake, Mdp, lake_mdp
-from adeu.runs.tabular import TabularTrainer
+from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import Learners
 
 

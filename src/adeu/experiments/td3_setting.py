@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import adeu
-from adeu.agents.host import HostLoop, Saturation
+from adeu.agents.host import HostLoop
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.experiments.experiment import read
@@ -22,7 +21,7 @@ from adeu.experiments.gymnasium_settings import goal_of, make_env
 from adeu.runs.folder import SPEC, read_json
 from adeu.runs.host import HostTrainer
 from adeu.runs.statistics import Curves
-from adeu.runs.trainer import Arrays
+from adeu.runs.trainers.trainer import Arrays
 
 WINDOW = 1_000
 """Steps within which a control's spreads are shuffled."""
@@ -111,7 +110,6 @@ class Td3Setting:
         return self._loop(Td3Agent(self._agent(), env, seed, offered, self.overlap), env, seed)
 
     def _loop(self, agent: Any, env: Any, seed: int) -> HostLoop:
-        ceiling = float("inf") if self.g.ceiling is None else self.g.ceiling
         return HostLoop(
             agent,
             env,
@@ -121,7 +119,7 @@ class Td3Setting:
             evaluate_every=self.evaluate_every,
             evaluate_episodes=self.evaluate_episodes,
             traced=self.traced,
-            saturation=Saturation(ceiling, self.f.c if isinstance(self.f, adeu.Rollouts) else -1.0),
+            saturation=self.g,
             recorded=not self.source,
         )
 

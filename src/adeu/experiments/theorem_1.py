@@ -23,7 +23,7 @@ from adeu.experiments import plots
 from adeu.experiments.experiment import SOLVED, Experiment, Metric, read
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import Curves
-from adeu.runs.trainer import Arrays, Piece
+from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.tabular import Job, Learners, Training
 
 EPISODES = 300

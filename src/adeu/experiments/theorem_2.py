@@ -12,7 +12,7 @@ import numpy as np
 from adeu.experiments import plots
 from adeu.experiments.experiment import Experiment, Metric
 from adeu.runs.statistics import Curves, band
-from adeu.runs.trainer import Arrays, Piece
+from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.theory import treasure_probability
 
 SIZES = tuple(range(10, 101, 10))

@@ -16,7 +16,7 @@ from adeu.experiments import plots
 from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.gymnasium_settings import DqnSetting, TableSetting, make_env
 from adeu.experiments.td3_setting import Td3Setting, read_run, warn_saturated
-from adeu.registry import PARTS, find_part, from_json, to_json
+from adeu.registry import PARTS, find_part, from_json
 from adeu.runs.statistics import Curves
 
 LONGEST = 120
@@ -137,7 +137,7 @@ def training(
     parts = {role: read_part(role, text) for role, text in texts.items()}
     fit(name, made, parts, texts)
     setting = chosen.setting(env, **parts)
-    if name in DISAGREE and "EnsembleStd" in to_json(parts["f"]):
+    if name in DISAGREE and "q_values" in parts["f"].needs("measure"):
         setting = dataclasses.replace(setting, **{DISAGREE[name]: DISAGREEING})
     if steps is not None:
         if chosen.length != "steps":

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Key, Mechanism, State
+from adeu.core.contract import Array, Carry, Hook, Key, Mechanism, State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +136,10 @@ class Ratio(Mechanism):
         if not isinstance(self.lam, str):
             check.number(self, "lam", above=0)
 
+    def needs(self, hook: Hook) -> frozenset[str]:
+        own = {"q_values"} if hook == "measure" and isinstance(self.lam, str) else set()
+        return super().needs(hook) | own
+
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         (uncertainty, cost), carry = self.measure_parts(key, state, carry, obs, **given)
         lam = self._conditioned(cost, **given) if isinstance(self.lam, str) else self.lam
@@ -190,6 +194,16 @@ class Rollouts(Mechanism):
         left = None if carry is None else carry.f
         return RolloutsCarry(jax.random.bernoulli(key_coin, self.rho), super().begin(key_f, left))
 
+    @property
+    def remembers(self) -> bool:
+        return self.f.remembers  # the coin is no memory of what happened
+
+    def asked(self, carry: RolloutsCarry) -> Array:
+        return ~carry.rollout & super().asked(carry.f)
+
+    def ask(self, carry: RolloutsCarry) -> RolloutsCarry:
+        return RolloutsCarry(jnp.zeros_like(carry.rollout), super().ask(carry.f))
+
     def measure(
         self, key: Key, state: State, carry: RolloutsCarry, obs: Any, **given: Any
     ) -> tuple[Array, RolloutsCarry]:
@@ -234,6 +248,12 @@ class Calibrated(Mechanism):
     def begin(self, key: Key, carry: CalibratedCarry | None = None) -> CalibratedCarry:
         left = CalibratedCarry(jnp.zeros(()), jnp.zeros(()), None) if carry is None else carry
         return CalibratedCarry(left.mean, left.weight, super().begin(key, left.f))
+
+    def asked(self, carry: CalibratedCarry) -> Array:
+        return super().asked(carry.f)
+
+    def ask(self, carry: CalibratedCarry) -> CalibratedCarry:
+        return carry._replace(f=super().ask(carry.f))
 
     def measure(
         self, key: Key, state: State, carry: CalibratedCarry, obs: Any, **given: Any

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from adeu.core import check, networks
-from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
+from adeu.core.contract import Array, Carry, Hook, Key, LearningPart, Mechanism, State, Transition
+from adeu.core.explorer import Explorer
 from adeu.mechanisms import table
 
 
@@ -66,6 +67,9 @@ class ExpectedCost(Mechanism):
     def learns_from(self) -> frozenset[str]:
         return frozenset({"update"} if self.num_states is None else {"observe"})
 
+    def needs(self, hook: Hook) -> frozenset[str]:
+        return super().needs(hook) | ({"cost"} if hook in self.learns_from else set())
+
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         actions = int(getattr(action_space, "n", 1))
         if self.num_actions not in (None, actions):
@@ -112,13 +116,11 @@ class ExpectedCost(Mechanism):
         return jnp.asarray(transition.cost, float)
 
 
-def check_no_costs(owner: Any, argument: str, f: Mechanism) -> None:
-    """Refuses an f that is to learn the costs of batches, where the owner's replay keeps none."""
-    if isinstance(f, ExpectedCost) and "update" in f.learns_from:
+def check_no_costs(owner: Any, argument: str, part: LearningPart | Explorer) -> None:
+    """Rejects a part that learns the costs of batches, where the owner's replay keeps none."""
+    if "cost" in part.needs("update"):
         takes = "an f that learns no costs from batches: the replay keeps none (a table learns from steps)"
-        check.refuse(owner, argument, takes, f)
-    for part in f.parts:
-        check_no_costs(owner, argument, part)
+        check.refuse(owner, argument, takes, part)
 
 
 def _predict(layers: networks.Layers, obs: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from adeu.core import check
-from adeu.core.contract import RESERVED, Array, Carry, Key, Mechanism, State
+from adeu.core.contract import RESERVED, Array, Carry, Hook, Key, Mechanism, State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +49,9 @@ class FromHost(Mechanism):
     @property
     def learns_from(self) -> frozenset[str]:
         return frozenset({"update"} if self.learn is not None else ())
+
+    def needs(self, hook: Hook) -> frozenset[str]:
+        return super().needs(hook) | ({self.name} if hook == "measure" else set())
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         if self.name not in given:

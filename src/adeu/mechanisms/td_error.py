@@ -8,7 +8,7 @@ from typing import Any, Self
 import jax.numpy as jnp
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
+from adeu.core.contract import Array, Carry, Hook, Key, Mechanism, State, Transition
 from adeu.mechanisms import table
 
 
@@ -53,6 +53,9 @@ class TdError(Mechanism):
     @property
     def learns_from(self) -> frozenset[str]:
         return frozenset({"update"} if self.num_states is None else {"observe"})
+
+    def needs(self, hook: Hook) -> frozenset[str]:
+        return super().needs(hook) | ({"td_error"} if hook in self.learns_from else set())
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         if self.num_states is not None:

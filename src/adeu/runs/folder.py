@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.runs.trainer import Arrays, Row
+from adeu.runs.trainers.trainer import Arrays, Row
 
 CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from adeu.runs.folder import DONE, KEPT, check_metrics, from_npz, read_json
 from adeu.runs.spec import Following, Spec
-from adeu.runs.trainer import Trainer
+from adeu.runs.trainers.trainer import Trainer
 
 
 def source_of(spec: Spec) -> str:

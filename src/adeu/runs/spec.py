@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from adeu.core import check
 from adeu.core.contract import Part
 from adeu.registry import describe
-from adeu.runs.trainer import Arrays, Trainer
+from adeu.runs.trainers.trainer import Arrays, Trainer
 
 
 class Setting(Protocol):

@@ -30,7 +30,7 @@ from adeu.runs.folder import (
     to_csv,
     to_npz,
 )
-from adeu.runs.trainer import Keeping, Row, Trainer
+from adeu.runs.trainers.trainer import Keeping, Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"

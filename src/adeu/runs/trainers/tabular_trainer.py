@@ -6,7 +6,7 @@ import dataclasses
 import functools
 
 from adeu.core import check
-from adeu.runs.trainer import Arrays, Piece, Row
+from adeu.runs.trainers.trainer import Arrays, Piece, Row
 from adeu.tabular.job import Job
 from adeu.tabular.training import Training
 

@@ -1,7 +1,7 @@
-"""Adam; and the same Adam for a table of which each batch names a few rows.
+"""Adam for Q-networks whose first layer is a table, of which each batch names a few rows.
 
 Between two batches that name it, a row has no gradient: its moments m and v decay, and what is left of the momentum
-still moves it. That need not be done before the row is read. From step t to step t + k it moves by
+still moves it. That can wait until the row is read. From step t to step t + k it moves by
 
     learning_rate * m / sqrt(v) * (W(t) - rho^k * W(t + k)),   W(t) = sum_{j >= 1} rho^j c(t + j)
     rho = beta1 / sqrt(beta2),   c(t) = sqrt(1 - beta2^t) / (1 - beta1^t)
@@ -13,26 +13,27 @@ thousand steps end within a twentieth of a learning rate of dense Adam's.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents import networks as nets
-from adeu.agents.networks import Networks
+from adeu.core import networks as nets
 from adeu.core.contract import Array
-from adeu.core.networks import adam_init, adam_step
+from adeu.core.networks import BETA1, BETA2, SMALL, QNetworks
 
-BETA1, BETA2, SMALL = 0.9, 0.999, 1e-8
+Loss = Callable[[nets.Layers, Array], tuple[Array, Array]]
+"""From the later layers and the first layer's output to a number, and to what is handed on."""
 TINY = 1e-30
 RHO = BETA1 / BETA2**0.5
 LATE = 20_000
 """From there on c(t) is 1."""
 
 
-class Rows(NamedTuple):
+class RowMoments(NamedTuple):
     """A table's moments, each row's as they were when a batch last named it."""
 
     mean: Array
@@ -42,17 +43,18 @@ class Rows(NamedTuple):
     step: Array
 
 
-class AdamState(NamedTuple):
-    rows: Rows | None
-    """None: the first layer is like the others."""
-    rest: Any
+class LazyAdam(NamedTuple):
+    """The state of Adam; where `rows` is None, the first layer is trained like the others, by `dense`."""
+
+    rows: RowMoments | None
+    dense: nets.Adam[QNetworks] | nets.Adam[nets.Layers]
 
 
-def init(networks: Networks, learning_rate: float, by_rows: bool) -> AdamState:
+def init(networks: QNetworks, by_rows: bool) -> LazyAdam:
     if not by_rows:
-        return AdamState(None, adam_init(networks))
+        return LazyAdam(None, nets.adam_init(networks))
     zeros, time = jnp.zeros_like(networks.first), jnp.zeros(networks.first.shape[1], jnp.int32)
-    return AdamState(Rows(zeros, zeros, time, jnp.zeros((), jnp.int32)), adam_init(networks.rest))
+    return LazyAdam(RowMoments(zeros, zeros, time, jnp.zeros((), jnp.int32)), nets.adam_init(networks.rest))
 
 
 @functools.cache
@@ -66,7 +68,7 @@ def _momentum() -> NDArray[np.float32]:
     return W.astype(np.float32)
 
 
-def _by_now(table: Array, rows: Rows, learning_rate: float, place: Any) -> tuple[Array, Array, Array]:
+def _by_now(table: Array, rows: RowMoments, learning_rate: float, place: Array | slice) -> tuple[Array, Array, Array]:
     """These rows of the table and their moments, as if each step had moved them."""
     mean, square, time = rows.mean[:, place], rows.square[:, place], rows.time[place]
     W, idle = jnp.asarray(_momentum()), (rows.step - time).astype(mean.dtype)
@@ -76,14 +78,14 @@ def _by_now(table: Array, rows: Rows, learning_rate: float, place: Any) -> tuple
     return table[:, place] - moved, BETA1 ** idle[..., None] * mean, BETA2 ** idle[..., None] * square
 
 
-def features(networks: Networks, state: AdamState, learning_rate: float, obs: Array) -> Array:
+def features(networks: QNetworks, state: LazyAdam, learning_rate: float, obs: Array) -> Array:
     """What the first layer makes of a batch by now: (K, batch, hidden)."""
     if state.rows is None:
-        return nets.read(networks.first, obs)
+        return nets.read_first(networks.first, obs)
     return _by_now(networks.first, state.rows, learning_rate, obs)[0]
 
 
-def settled(networks: Networks, state: AdamState, learning_rate: float) -> Networks:
+def settled(networks: QNetworks, state: LazyAdam, learning_rate: float) -> QNetworks:
     """The networks with every row where it is by now."""
     if state.rows is None:
         return networks
@@ -91,22 +93,26 @@ def settled(networks: Networks, state: AdamState, learning_rate: float) -> Netwo
 
 
 def descend(
-    loss: Any, networks: Networks, state: AdamState, learning_rate: float, obs: Array
-) -> tuple[Networks, AdamState, Any]:
-    """One step on `loss(rest, features)`, which returns a number and whatever is to be handed on."""
+    loss: Loss, networks: QNetworks, state: LazyAdam, learning_rate: float, obs: Array
+) -> tuple[QNetworks, LazyAdam, Array]:
+    """One step on `loss(rest, features)`."""
     if state.rows is not None:
-        return _descend_rows(loss, networks, state.rows, state.rest, learning_rate, obs)
-    gradient, out = jax.grad(lambda n: loss(n.rest, nets.read(n.first, obs)), has_aux=True)(networks)
-    networks, rest = adam_step(networks, gradient, state.rest, learning_rate)
-    return networks, AdamState(None, rest), out
+        return _descend_rows(loss, networks, state, state.rows, learning_rate, obs)
+
+    def whole(networks: QNetworks) -> tuple[Array, Array]:
+        return loss(networks.rest, nets.read_first(networks.first, obs))
+
+    gradient, out = jax.grad(whole, has_aux=True)(networks)
+    networks, dense = nets.adam_step(networks, gradient, state.dense, learning_rate)
+    return networks, LazyAdam(None, dense), out
 
 
 def _descend_rows(
-    loss: Any, networks: Networks, rows: Rows, rest_state: Any, learning_rate: float, obs: Array
-) -> tuple[Networks, AdamState, Any]:
+    loss: Loss, networks: QNetworks, state: LazyAdam, rows: RowMoments, learning_rate: float, obs: Array
+) -> tuple[QNetworks, LazyAdam, Array]:
     value, mean, square = _by_now(networks.first, rows, learning_rate, obs)
     (by_rest, by_value), out = jax.grad(loss, argnums=(0, 1), has_aux=True)(networks.rest, value)
-    rest, rest_state = adam_step(networks.rest, by_rest, rest_state, learning_rate)
+    rest, dense = nets.adam_step(networks.rest, by_rest, state.dense, learning_rate)
     alike = (obs[:, None] == obs[None, :]).astype(value.dtype)
     gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row named twice gets both parts, twice alike
     mean = BETA1 * mean + (1 - BETA1) * gradient
@@ -115,5 +121,7 @@ def _descend_rows(
     move = (mean / (1 - BETA1**step)) / (jnp.sqrt(square / (1 - BETA2**step)) + SMALL)
     place = slice(None), obs
     first = networks.first.at[place].set(value - learning_rate * move)
-    rows = Rows(rows.mean.at[place].set(mean), rows.square.at[place].set(square), rows.time.at[obs].set(step), step)
-    return Networks(first, rest), AdamState(rows, rest_state), out
+    moments = RowMoments(
+        rows.mean.at[place].set(mean), rows.square.at[place].set(square), rows.time.at[obs].set(step), step
+    )
+    return QNetworks(first, rest), LazyAdam(moments, dense), out

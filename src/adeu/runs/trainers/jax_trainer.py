@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
 
 import jax
 import numpy as np
 
-from adeu.agents.dqn import Dqn
-from adeu.agents.loop import Compiled, compiled
+from adeu.agents.jax_loop import AnyLoopState, JaxLoop
+from adeu.agents.player import check_learned
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
-from adeu.runs.trainer import Arrays, Piece
+from adeu.runs.trainers.trainer import Arrays, Piece
 
 OWN = ("episode", "first_hit", "streak")
 
 
 @dataclasses.dataclass
-class CompiledTrainer:
+class JaxTrainer:
     """Trains an evaluation at a time.
 
     Args:
-        dqn: the agent.
-        env: what `adeu.agents.compiled` takes.
-        seed: of all random numbers.
-        most: how many steps at most, a multiple of the agent's `evaluate_every`.
+        loop: what to train.
+        seed: of everything that is drawn.
+        most: how many steps at most, a multiple of the loop's `evaluate_every`.
         goal: greedy episodes that return so much on average have solved the task.
         enough: after so many evaluations in a row that have, the run ends; 0: it does not.
     """
 
-    dqn: Dqn
-    env: Any
+    loop: JaxLoop
     seed: int
     most: int
     goal: float
@@ -40,17 +37,14 @@ class CompiledTrainer:
     unit = "steps"
 
     def __post_init__(self) -> None:
-        if check.as_whole("a run", "steps", self.most) % self.dqn.evaluate_every:
-            check.refuse("a run", "steps", f"a multiple of evaluate_every={self.dqn.evaluate_every}", self.most)
+        every = self.loop.evaluate_every
+        if check.as_whole("a run", "steps", self.most) % every:
+            check.refuse("a run", "steps", f"a multiple of evaluate_every={every}", self.most)
         self.episode = self.first_hit = self.streak = 0
 
     @functools.cached_property
-    def _loop(self) -> Compiled:
-        return compiled(self.dqn, self.env)
-
-    @functools.cached_property
-    def _state(self) -> Any:
-        return self._loop.init(self.seed)
+    def _state(self) -> AnyLoopState:
+        return self.loop.init(self.seed)
 
     @property
     def total(self) -> int:
@@ -58,19 +52,20 @@ class CompiledTrainer:
 
     @property
     def most_steps(self) -> int:
-        return self.dqn.warmup + self.most
+        return self.most
 
     @property
     def done(self) -> int:
-        return self.steps - self.dqn.warmup
+        return self.steps
 
     @property
     def steps(self) -> int:
         return int(self._state.step)
 
     def advance(self) -> Piece:
-        self._state, found = self._loop.advance(self._state)
+        self._state, found = self.loop.advance(self._state)
         piece = jax.device_get(found)
+        check_learned(self.loop.agent, self._state.learned)
         self.episode += int(piece.episodes)
         if not self.first_hit and piece.best >= self.goal:
             self.first_hit = int(piece.best_at)

@@ -1,4 +1,4 @@
-"""An agent on a Gymnasium environment as a run."""
+"""An agent in a Gymnasium environment, as a run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import dataclasses
 import functools
 from collections.abc import Callable
 
-from adeu.agents.host import HostLoop
-from adeu.runs.trainer import Arrays, Piece, Row
+from adeu.agents.gym_loop import GymLoop
+from adeu.runs.trainers.trainer import Arrays, Piece, Row
 
 
 @dataclasses.dataclass
-class HostTrainer:
+class GymTrainer:
     """Trains a loop, an episode at a time.
 
     Args:
@@ -20,13 +20,13 @@ class HostTrainer:
         goal: greedy episodes that return so much on average have solved the task.
     """
 
-    build: Callable[[], HostLoop]
+    build: Callable[[], GymLoop]
     total: int
     goal: float = float("inf")
     unit = "steps"
 
     @functools.cached_property
-    def _loop(self) -> HostLoop:
+    def _loop(self) -> GymLoop:
         return self.build()
 
     @property

@@ -9,23 +9,18 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from adeu.core.contract import Array, Carry, Decision, Key, State, Transition
-from adeu.core.explorer import Explorer
+from adeu.core.contract import Array, Decision, Key, Transition
+from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 
 
 class Stream(NamedTuple):
     """What belongs to one environment: its own random key, as plain numbers, and the explorer's carry."""
 
     key: Array
-    carry: Carry
-
-    def split(self) -> tuple[Array, Key]:
-        """The key to keep and the key to use."""
-        key_next, key_now = jax.random.split(jax.random.wrap_key_data(self.key))
-        return jax.random.key_data(key_next), key_now
+    carry: ExplorerCarry
 
 
-class Compiled(NamedTuple):
+class BatchedExplorer(NamedTuple):
     start: Callable[..., Any]
     act: Callable[..., Any]
     exploit: Callable[..., Any]
@@ -35,69 +30,81 @@ class Compiled(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def compiled(explorer: Explorer) -> Compiled:
-    def start(seed: Array, obs: Any, num_envs: int) -> tuple[State, Stream]:
+def batched(explorer: Explorer) -> BatchedExplorer:
+    def start(seed: Array, obs: Any, num_envs: int) -> tuple[ExplorerState, Stream]:
         key_state, key_streams = jax.random.split(jax.random.key(seed))
         state = explorer.init(key_state, jax.tree.map(lambda x: x[0], obs))
 
         def begin_first(index: Array) -> Stream:
             key = jax.random.key_data(jax.random.fold_in(key_streams, index))
-            key_next, key_begin = Stream(key, ()).split()
+            key_next, key_begin = _split(key)
             return Stream(key_next, explorer.begin(key_begin))
 
         return state, jax.vmap(begin_first)(jnp.arange(num_envs))
 
     def act(
-        state: State, streams: Stream, idle: Array, step: Array, obs: Any, center: Array, given: dict[str, Any]
+        state: ExplorerState,
+        streams: Stream,
+        idle: Array,
+        step: Array,
+        obs: Any,
+        center: Array,
+        given: dict[str, Any],
     ) -> tuple[Decision, Stream]:
         def one(stream: Stream, idle: Array, obs: Any, center: Array, given: dict[str, Any]) -> tuple[Any, Stream]:
-            key_next, key_act = stream.split()
+            key_next, key_act = _split(stream.key)
             decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=step, **given)
-            _check_alike(f"{explorer.f!r}.measure()", "carry", stream.carry.f, carry.f)
-            _check_alike(f"{explorer.D!r}.sample()", "carry", stream.carry.D, carry.D)
-            decision = decision._replace(explored=decision.explored & ~idle)
+            _check_alike(explorer, "act", "carry", stream.carry, carry)
+            decision = decision._replace(explored=decision.explored & ~idle, asked=decision.asked & ~idle)
             return decision, _select(idle, stream, Stream(key_next, carry))
 
         return jax.vmap(one)(streams, idle, obs, center, given)
 
     def exploit(
-        state: State, streams: Stream, number: Array, step: Array, obs: Any, center: Array, given: dict[str, Any]
+        state: ExplorerState,
+        streams: Stream,
+        number: Array,
+        step: Array,
+        obs: Any,
+        center: Array,
+        given: dict[str, Any],
     ) -> Decision:
         """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
 
         def one(stream: Stream, obs: Any, center: Array, given: dict[str, Any]) -> Decision:
-            key_act = jax.random.fold_in(stream.split()[1], number)
+            key_act = jax.random.fold_in(_split(stream.key)[1], number)
             return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
 
         return jax.vmap(one)(streams, obs, center, given)
 
     def begin(streams: Stream, ended: Array) -> Stream:
         def one(stream: Stream, ended: Array) -> Stream:
-            key_next, key_begin = stream.split()
+            key_next, key_begin = _split(stream.key)
             begun = Stream(key_next, explorer.begin(key_begin, stream.carry))
             return Stream(*_select(ended, begun, stream))
 
         return jax.vmap(one)(streams, ended)
 
     def observe(
-        state: State, order: Array, count: Array, step: Array, transitions: Transition, given: dict[str, Any]
-    ) -> State:
+        state: ExplorerState, order: Array, count: Array, step: Array, transitions: Transition, given: dict[str, Any]
+    ) -> ExplorerState:
         """Folds in the first `count` of the transitions, in the order given."""
 
-        def fold(i: Array, state: State) -> State:
+        def fold(i: Array, state: ExplorerState) -> ExplorerState:
             transition, offered = jax.tree.map(lambda x: x[order[i]], (transitions, given))
             learned = explorer.observe(state, transition, step=step, **offered)
-            _check_alike(f"{explorer.f!r}.observe()", "state", state, learned)
+            _check_alike(explorer, "observe", "state", state, learned)
             return learned
 
-        return jax.lax.fori_loop(0, count, fold, state)
+        folded: ExplorerState = jax.lax.fori_loop(0, count, fold, state)
+        return folded
 
-    def update(state: State, step: Array, batch: Transition, given: dict[str, Any]) -> State:
+    def update(state: ExplorerState, step: Array, batch: Transition, given: dict[str, Any]) -> ExplorerState:
         learned = explorer.update(state, batch, step=step, **given)
-        _check_alike(f"{explorer.f!r}.update()", "state", state, learned)
+        _check_alike(explorer, "update", "state", state, learned)
         return learned
 
-    return Compiled(
+    return BatchedExplorer(
         start=jax.jit(start, static_argnames="num_envs"),
         act=jax.jit(act),
         exploit=jax.jit(exploit),
@@ -107,14 +114,23 @@ def compiled(explorer: Explorer) -> Compiled:
     )
 
 
-def _check_alike(method: str, what: str, before: Any, after: Any) -> None:
-    """State and carry keep their structure, shapes and types, or nothing could be compiled or saved."""
+def _split(key: Array) -> tuple[Array, Key]:
+    """The key to keep and the key to use."""
+    key_next, key_now = jax.random.split(jax.random.wrap_key_data(key))
+    return jax.random.key_data(key_next), key_now
+
+
+def _check_alike(explorer: Explorer, hook: str, what: str, before: Any, after: Any) -> None:
+    """States and carries keep their structure, shapes and types, or nothing could be compiled or saved."""
 
     def describe(tree: Any) -> Any:
         return jax.tree.map(lambda leaf: f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}", tree)
 
-    if describe(before) != describe(after):
-        raise TypeError(f"{method} must return a {what} like {describe(before)}, it returned {describe(after)}")
+    for name, part in explorer.parts.items():
+        old, new = (describe(getattr(tree, name)) for tree in (before, after))
+        if old != new:
+            method = part.hooks[0] if hook == "act" else hook
+            raise TypeError(f"{part!r}.{method}() must return a {what} like {old}, it returned {new}")
 
 
 def _select(condition: Array, if_true: Any, if_false: Any) -> Any:

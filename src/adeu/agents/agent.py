@@ -1,0 +1,158 @@
+"""The contract of an agent: a value, as a part is.
+
+An `Agent` is a frozen dataclass. Its fields are its hyper-parameters and its `Explorer`, its methods are pure functions,
+and what it learns travels outside it, in values of three kinds:
+
+- *learned*: networks, optimisers, targets, the explorer's state. `absorb`, `learn` and `sync` return a new one.
+- *acting*: the part of it that a decision reads.
+- *carry*: belongs to one environment. `begin` starts an episode's, `decide` returns a new one.
+
+A loop owns the environment, the replay, the warm-up, the evaluation and the random keys:
+
+    learned, carry = agent.init(key, obs), agent.begin(key)
+    each step:
+        decision, carry = agent.decide(key, agent.acting(learned), carry, obs, step, early)
+        the environment steps
+        row, enters = agent.row(coins, transition, decision); where it enters, the replay stores the row
+        learned = agent.absorb(key, learned, transition, step)
+        every `update_every` steps after the warm-up: learned = agent.learn(key, learned, batches, step)
+        every `target_every` steps after the warm-up: learned = agent.sync(learned)
+        where the episode ended: carry = agent.begin(key, carry)
+
+`jax_loop` compiles this with an environment in JAX, `gym_loop` and `vector_loop` run it in Gymnasium environments.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+from adeu.agents.spaces import Spaces
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Decision, Key, Part, Transition
+from adeu.core.explorer import Explorer
+
+Learned = TypeVar("Learned", bound=tuple[Any, ...])
+Acting = TypeVar("Acting", bound=tuple[Any, ...])
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Cadence(NamedTuple):
+    """When an agent learns, in environment steps after the warm-up."""
+
+    update_every: int
+    """Steps per call of `learn`."""
+    updates: int
+    """Minibatches in one call of it."""
+    target_every: int
+    """Steps per call of `sync`, a multiple of `update_every`; 0: it is not called."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Agent(Part, Generic[Learned, Acting, Row]):
+    """What every loop knows of an agent.
+
+    Args:
+        explorer: f, g and D.
+        capacity: how many rows the replay holds.
+        batch: how many rows a minibatch has.
+    """
+
+    explorer: Explorer
+    capacity: int = 100_000
+    batch: int = 32
+    spaces: Spaces | None = dataclasses.field(default=None, init=False, repr=False)
+    """Filled in by `bind`."""
+
+    offers: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """What the agent gives its explorer in `act`, `observe` and `update`."""
+
+    def __post_init__(self) -> None:
+        check.instance(self, "explorer", Explorer)
+        check.whole(self, "batch")
+        check.whole(self, "capacity", at_least=self.batch)
+
+    @property
+    def cadence(self) -> Cadence:
+        raise NotImplementedError
+
+    @property
+    def coins(self) -> int:
+        """How many uniform draws from [0, 1) `row` takes."""
+        return 0
+
+    @property
+    def sized(self) -> Spaces:
+        """The spaces it is bound to."""
+        if self.spaces is None:
+            raise ValueError(f"{type(self).__name__} is not bound yet: call bind(observation_space, action_space)")
+        return self.spaces
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        """The agent for these spaces, its parts bound too. Rejects what does not fit, before anything compiles."""
+        spaces = self.read_spaces(observation_space, action_space)
+        bound = super().bind(observation_space, action_space)
+        object.__setattr__(bound, "spaces", spaces)
+        return bound
+
+    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+        """What `bind` keeps of the spaces; rejects spaces that the agent does not take."""
+        raise NotImplementedError
+
+    def init(self, key: Key, obs: Array) -> Learned:
+        """What is learned, before any experience."""
+        raise NotImplementedError
+
+    def begin(self, key: Key, carry: Carry = None) -> Carry:
+        """The carry an episode starts with; `carry` is what the last one left, None before the first."""
+        return self.explorer.begin(key, carry)
+
+    def acting(self, learned: Learned) -> Acting:
+        """What a decision reads."""
+        raise NotImplementedError
+
+    def decide(
+        self, key: Key, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array, **given: Any
+    ) -> tuple[Decision, Carry]:
+        """Decides on an action, as the environment takes it.
+
+        Args:
+            key: of this decision.
+            acting: what `acting` returned.
+            carry: the environment's.
+            obs: the observation.
+            step: environment steps so far.
+            early: whether the step belongs to the warm-up.
+            given: passed on to the explorer.
+        """
+        raise NotImplementedError
+
+    def exploit(self, key: Key, acting: Acting, carry: Carry, obs: Array, step: Array, **given: Any) -> Array:
+        """The greedy action, as the environment takes it."""
+        raise NotImplementedError
+
+    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[Row, Any]:
+        """What the replay stores of a step, and whether it stores it; written with operators alone, for numpy and JAX."""
+        raise NotImplementedError
+
+    def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:
+        """Learns from a new transition; each is seen once."""
+        raise NotImplementedError
+
+    def learn(self, key: Key, learned: Learned, batches: Row, step: Array) -> Learned:
+        """Learns from `updates` minibatches, stacked in front."""
+        raise NotImplementedError
+
+    def sync(self, learned: Learned) -> Learned:
+        """Copies networks into target networks, where the agent does that at once."""
+        return learned
+
+
+def check_needs(agent: Agent[Any, Any, Any], also: frozenset[str] = frozenset()) -> None:
+    """Rejects an explorer that needs what neither the agent nor, by the names `also`, its loop gives."""
+    for hook, offered in agent.offers.items():
+        missing = agent.explorer.needs(hook) - offered - also
+        if missing:
+            takes = f"parts that need no {', '.join(sorted(missing))} in {hook}(): the agent does not give it"
+            check.refuse(agent, "explorer", takes, agent.explorer)

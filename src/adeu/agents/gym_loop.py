@@ -1,0 +1,199 @@
+"""Any agent in a Gymnasium environment, where the loop is Python's.
+
+until all steps are taken:
+    reset, with the episode's own seed
+    until the episode ends:
+        the agent decides, the environment steps, the agent learns
+        every `evaluate_every` steps: greedy episodes in an environment of their own
+
+A loop is saved between two episodes, when nothing of the environment is left, and so resumes with the same bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.agents.agent import Agent, check_needs
+from adeu.agents.player import Arrays, Player
+from adeu.agents.reading import Reader, check_finite
+from adeu.agents.tally import Tally
+from adeu.core import check
+from adeu.core.contract import Transition
+
+TRAINING, EVALUATION = 0, 1
+"""Streams of the environments' seeds."""
+PLAYER, TALLY = "player/", "tally/"
+
+
+@dataclasses.dataclass
+class GymLoop:
+    """Trains an agent in an environment, an episode at a time.
+
+    Args:
+        agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
+        env: where it trains.
+        evaluation_env: another one of the same kind, for greedy episodes.
+        steps: how many to train, a multiple of `evaluate_every`.
+        seed: of everything that is drawn.
+        warmup: steps before the first update; TD3 and SAC act at random there.
+        evaluate_every: steps between two evaluations.
+        evaluate_episodes: greedy episodes in one.
+        traced: the episodes to write down step by step, counted from 1.
+        given: arrays with an entry per step, which f gets by their names.
+        overlap: whether the environment steps while the networks train, with decisions by those of the update before
+            (an episode begins with the newest). For several threads; not the algorithm to the letter.
+        recorded: whether to keep the spread of every step, in `spreads`.
+
+    Examples:
+        >>> import adeu, gymnasium
+        >>> from adeu.agents import GymLoop, Td3
+        >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+        >>> env, other = gymnasium.make("Pendulum-v1"), gymnasium.make("Pendulum-v1")
+        >>> td3 = Td3(explorer, hidden=(8,))
+        >>> loop = GymLoop(td3, env, other, 200, seed=0, warmup=100, evaluate_every=200, evaluate_episodes=1)
+        >>> rows, _ = loop.advance()
+        >>> rows[0]["step"], rows[0]["explored"]
+        (200, 1.0)
+    """
+
+    agent: Agent[Any, Any, Any]
+    env: Any
+    evaluation_env: Any
+    steps: int
+    seed: int
+    warmup: int = 0
+    evaluate_every: int = 1_000
+    evaluate_episodes: int = 10
+    traced: tuple[int, ...] = ()
+    given: Mapping[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
+    overlap: bool = False
+    recorded: bool = False
+
+    def __post_init__(self) -> None:
+        check_lengths(self)
+        if hasattr(self.env, "num_envs"):
+            check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
+        spaces = self.env.observation_space, self.env.action_space
+        self.agent = self.agent.bind(*spaces)
+        check_needs(self.agent, frozenset(self.given))
+        self._reader = Reader(*spaces)
+        self._tally = Tally(self.agent.explorer.g)
+        self.step = self.episode = 0
+        self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
+
+    @functools.cached_property
+    def _player(self) -> Player[Any, Any, Any]:
+        """Made when it is first needed: it compiles and takes memory."""
+        return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap)
+
+    def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
+        """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
+        player, reader, rows, noted = self._player, self._reader, [], list[tuple[Any, ...]]()
+        traced, before, ended = self.episode + 1 in self.traced, False, False
+        obs = reader.obs(self.env.reset(seed=seed_of(self.seed, TRAINING, self.episode))[0])
+        check_finite(self.env, "reset", self._place, observation=obs)
+        player.begin(obs)
+        while not ended and self.step < self.steps:
+            decision = player.act(self.step, {name: values[self.step] for name, values in self.given.items()})
+            action = reader.action(decision.action)
+            best = reader.action(self._exploit(obs)) if traced else None
+            returned, paid, terminated, truncated, info = self.env.step(action)
+            next_obs, reward = reader.obs(returned), reader.reward(paid)
+            check_finite(self.env, "step", self._place, observation=next_obs, reward=reward)
+            if traced:
+                noted.append((best, action, *decision[1:4], float(reward)))
+            ended = bool(terminated or truncated)
+            self.step += 1
+            ends = np.bool_(terminated), np.bool_(truncated)
+            taken = reader.taken(action)
+            player.observe(Transition(obs, taken, reward, next_obs, *ends, info.get("cost")), self.step)
+            if self.recorded:
+                self.spreads[self.step - 1] = decision.spread
+            explored = bool(decision.explored)
+            self._tally.add(decision, float(explored != before), float(ended))
+            before, obs = explored, next_obs
+            self.episode += ended
+            if self.step % self.evaluate_every == 0:
+                rows.append(self._row())
+        return rows, _columns(noted) if traced else {}
+
+    def arrays(self) -> Arrays:
+        """Between two calls of `advance`, everything that changes."""
+        counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
+        spreads = {"spreads": self.spreads[: self.step].copy()} if self.recorded else {}
+        tally = {TALLY + name: array for name, array in self._tally.arrays().items()}
+        return counts | spreads | tally | {PLAYER + name: array for name, array in self._player.arrays().items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Continues from what `arrays` returned."""
+        self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
+        if self.recorded:
+            self.spreads[: self.step] = arrays["spreads"]
+        self._tally.restore({n.removeprefix(TALLY): a for n, a in arrays.items() if n.startswith(TALLY)})
+        self._player.restore({n.removeprefix(PLAYER): a for n, a in arrays.items() if n.startswith(PLAYER)})
+
+    @property
+    def _place(self) -> str:
+        return f"at step {self.step + 1} of training, in episode {self.episode + 1}"
+
+    def _exploit(self, obs: NDArray[Any]) -> NDArray[Any]:
+        return self._player.exploit(obs, dict.fromkeys(self.given, 0.0))
+
+    def _row(self) -> dict[str, float]:
+        self._player.check_converged()
+        first = self.step // self.evaluate_every * self.evaluate_episodes
+        seeds = (seed_of(self.seed, EVALUATION, first + number) for number in range(self.evaluate_episodes))
+        place = f"in the evaluation after step {self.step}"
+        returned = evaluate(self.evaluation_env, self._exploit, self._reader, seeds, place)
+        return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()
+
+
+def check_lengths(loop: Any) -> None:
+    """Checks the numbers that every loop in Gymnasium takes."""
+    for argument in ("steps", "evaluate_every", "evaluate_episodes"):
+        check.whole(loop, argument)
+    check.whole(loop, "warmup", at_least=0)
+    check.whole(loop, "seed", at_least=0, at_most=check.LARGEST_SEED)
+    if loop.steps % loop.evaluate_every:
+        check.refuse(loop, "steps", f"a multiple of evaluate_every={loop.evaluate_every}", loop.steps)
+
+
+def seed_of(seed: int, stream: int, number: int) -> int:
+    """The seed of an environment's reset."""
+    return int(np.random.SeedSequence((seed, stream, number)).generate_state(1)[0])
+
+
+def evaluate(
+    env: Any, exploit: Callable[[NDArray[Any]], NDArray[Any]], reader: Reader, seeds: Iterable[int], place: str
+) -> float:
+    """The mean return of greedy episodes, one per seed."""
+    returns = []
+    for seed in seeds:
+        obs = reader.obs(env.reset(seed=seed)[0])
+        check_finite(env, "reset", place, observation=obs)
+        total, ended = 0.0, False
+        while not ended:
+            returned, reward, terminated, truncated, _ = env.step(reader.action(exploit(obs)))
+            obs = reader.obs(returned)
+            check_finite(env, "step", place, observation=obs, reward=reward)
+            total, ended = total + float(reward), bool(terminated or truncated)
+        returns.append(total)
+    return float(np.mean(returns))
+
+
+def _columns(noted: list[tuple[Any, ...]]) -> dict[str, NDArray[np.generic]]:
+    """One entry per step; an action of several numbers has a column for each."""
+    best, action, *rest = (np.array(column) for column in zip(*noted, strict=True))
+    columns = dict(zip(("explored", "uncertainty", "spread", "reward"), rest, strict=True))
+    for name, values in (("best", best), ("action", action)):
+        if values.ndim == 1:
+            columns[name] = values
+        else:
+            columns |= {f"{name}_{place}": column for place, column in enumerate(values.reshape(len(values), -1).T)}
+    return columns

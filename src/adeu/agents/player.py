@@ -1,0 +1,141 @@
+"""An agent at play in one environment: what it has learned, its carry, its replay and its random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Generic
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.agents.agent import Acting, Agent, Learned, Row
+from adeu.agents.compiling import compile_agent, own
+from adeu.agents.reading import Reader
+from adeu.agents.replay_numpy import NumpyReplay
+from adeu.behavior.storage import arrays_of, tree_of
+from adeu.core.contract import Decision, Transition
+
+Arrays = dict[str, NDArray[np.generic]]
+SAMPLE, COINS = 0, 1
+"""Streams of the replay's random numbers."""
+REPLAY = "replay/"
+
+
+class Player(Generic[Learned, Acting, Row]):
+    """The stateful side of an agent. What it draws derives from its seed and the step, so that it needs no saving.
+
+    Args:
+        agent: bound to the environment's spaces.
+        reader: of these spaces.
+        seed: of everything that is drawn.
+        warmup: steps before the first update.
+        overlap: whether decisions may read the networks of the update before, while the newest is computed.
+    """
+
+    def __init__(
+        self, agent: Agent[Learned, Acting, Row], reader: Reader, seed: int, warmup: int, overlap: bool = False
+    ) -> None:
+        self.agent, self._reader, self._seed, self._warmup, self._overlap = agent, reader, seed, warmup, overlap
+        self._run = compile_agent(agent)
+        self._key = jax.random.key_data(jax.random.key(seed))
+        self._absorbs = "observe" in agent.explorer.learns_from
+        self._obs = reader.zeros()
+        self._learned = own(self._run.init(self._key, self._obs))
+        self._carry = self._run.begin(self._key, np.int32(0), None)
+        self._behind: Acting | None = None
+        self._episode = 0
+        self._replay = NumpyReplay(agent.capacity, example_row(agent, reader))
+
+    def begin(self, obs: NDArray[Any]) -> None:
+        """Begins an episode."""
+        if self._episode:
+            self._carry = self._run.begin(self._key, np.int32(self._episode), self._carry)
+        self._episode += 1
+        self._obs = obs
+        self._behind = None
+
+    def act(self, step: int, given: Mapping[str, Any]) -> Decision:
+        """Decides, in numpy; the action is the agent's, before `Reader.action`."""
+        acting = self._behind or self.agent.acting(self._learned)
+        early = np.bool_(step < self._warmup)
+        decision, self._carry = self._run.decide(
+            self._key, acting, self._carry, self._obs, np.int32(step), early, given
+        )
+        self._decision = Decision(*map(np.asarray, decision))  # device_get would take longer than the decision
+        check_converged(self.agent, f"at step {step + 1} the action", self._decision.action)
+        return self._decision
+
+    def observe(self, transition: Transition, step: int) -> None:
+        """Takes in what the decision led to, and learns where that is due; `step` counts it."""
+        agent, (update_every, _, target_every) = self.agent, self.agent.cadence
+        coins = draws(self._seed, step, COINS).random(agent.coins) if agent.coins else None
+        row, enters = agent.row(coins, transition, self._decision)
+        if enters or step <= self._warmup:
+            self._replay.add(row, bool(transition.terminated or transition.truncated))
+        trained = step - self._warmup
+        if target_every and trained > 0 and (trained - 1) % target_every == 0:
+            # Targets must not share buffers with networks, which the next update donates.
+            self._learned = own(self._run.sync(self._learned))
+        if self._absorbs:
+            self._learned = self._run.absorb(self._key, self._learned, transition, np.int32(step - 1))
+        self._obs = transition.next_obs
+        if trained > 0 and trained % update_every == 0:
+            self._learn(step)
+
+    def exploit(self, obs: NDArray[Any], given: Mapping[str, Any]) -> NDArray[Any]:
+        """The greedy action; changes nothing."""
+        action = np.asarray(
+            self._run.exploit(self._key, self.agent.acting(self._learned), self._carry, obs, given)
+        )
+        check_converged(self.agent, "the greedy action", action)
+        return action
+
+    def arrays(self) -> Arrays:
+        """Between two episodes, everything that changes."""
+        check_learned(self.agent, self._learned)
+        replay = {REPLAY + name: value for name, value in self._replay.arrays().items()}
+        return arrays_of((self._learned, self._carry)) | replay | {"begun": np.array(self._episode)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Continues from what `arrays` returned."""
+        leaves = {name: array for name, array in arrays.items() if name.startswith("leaf_")}
+        self._learned, self._carry = own(tree_of(leaves, (self._learned, self._carry)))
+        self._replay.restore({n.removeprefix(REPLAY): a for n, a in arrays.items() if n.startswith(REPLAY)})
+        self._episode = int(arrays["begun"])
+
+    def check_converged(self) -> None:
+        """Rejects networks that are not finite."""
+        check_learned(self.agent, self._learned)
+
+    def _learn(self, step: int) -> None:
+        updates, batch = self.agent.cadence.updates, self.agent.batch
+        places = draws(self._seed, step, SAMPLE).integers(len(self._replay), size=updates * batch)
+        batches = self._replay.read(places, (updates, batch))
+        if self._overlap:
+            self._behind = self._run.copy(self.agent.acting(self._learned))
+        self._learned = self._run.learn(self._key, self._learned, batches, np.int32(step))
+
+
+def draws(seed: int, step: int, stream: int) -> np.random.Generator:
+    """The replay's random numbers at a step."""
+    return np.random.Generator(np.random.Philox(counter=stream << 128, key=seed + (step << 64)))
+
+
+def example_row(agent: Agent[Any, Any, Row], reader: Reader) -> Row:
+    """A row with the shapes and types of all rows."""
+    obs, action, number, no = reader.zeros(), reader.zero_action(), reader.reward(0.0), np.zeros((), bool)
+    transition = Transition(obs, action, number, obs, no, no)
+    row, _ = agent.row(np.zeros(agent.coins), transition, Decision(action, no, number, number))
+    return row
+
+
+def check_converged(agent: Agent[Any, Any, Any], what: str, value: NDArray[Any]) -> None:
+    if not np.isfinite(value).all():
+        raise ValueError(f"{type(agent).__name__}: training diverged: {what} is {value}")
+
+
+def check_learned(agent: Agent[Any, Any, Any], learned: Any) -> None:
+    for leaf in jax.tree.leaves(learned):
+        if not np.isfinite(leaf).all():
+            raise ValueError(f"{type(agent).__name__}: training diverged: its networks are not finite")

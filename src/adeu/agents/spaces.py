@@ -1,0 +1,77 @@
+"""What an agent knows of an environment's spaces, and how actions in a Box are scaled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.core import check
+from adeu.core.contract import Array, Key
+
+
+class Spaces(NamedTuple):
+    """What an agent needs to know of an environment's spaces."""
+
+    inputs: int
+    """How many numbers an observation has; where `discrete`, how many states there are."""
+    discrete: bool
+    """Whether an observation is the number of a state."""
+    actions: int
+    """How many actions there are; in a Box, how many numbers an action has."""
+    low: tuple[float, ...] = ()
+    """Of a Box of actions."""
+    high: tuple[float, ...] = ()
+
+
+def discrete_spaces(owner: Any, observation_space: Any, action_space: Any) -> Spaces:
+    """The spaces of an agent with Discrete actions, of Gymnasium or of gymnax."""
+    if not hasattr(action_space, "n"):
+        check.refuse(owner, "action space", "a Discrete", action_space)
+    actions = int(action_space.n)
+    if hasattr(observation_space, "n") and not getattr(observation_space, "shape", ()):
+        return Spaces(int(observation_space.n), True, actions)
+    shape = getattr(observation_space, "shape", None)
+    if not shape or not np.issubdtype(getattr(observation_space, "dtype", None) or np.float32, np.number):
+        check.refuse(owner, "observation space", "a Box or a Discrete", observation_space)
+    return Spaces(math.prod(map(int, shape)), False, actions)
+
+
+def box_spaces(owner: Any, observation_space: Any, action_space: Any) -> Spaces:
+    """The spaces of an agent with a bounded Box of actions."""
+    from gymnasium.spaces import Box
+
+    for name, space in (("observation space", observation_space), ("action space", action_space)):
+        if not isinstance(space, Box) or len(space.shape) != 1:
+            check.refuse(owner, name, "a Box of one dimension", space)
+    if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
+        check.refuse(owner, "action space", "a bounded Box", action_space)
+    low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
+    return Spaces(observation_space.shape[0], False, len(low), low, high)
+
+
+def _range(spaces: Spaces) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The middle of the Box of actions, and half its range, in the precision that JAX computes in."""
+    low, high = (np.array(bound, jnp.result_type(float)) for bound in (spaces.low, spaces.high))
+    return (high + low) / 2, (high - low) / 2
+
+
+def scale_action(spaces: Spaces, action: Any) -> Any:
+    """From the environment's range to [-1, 1]."""
+    middle, half = _range(spaces)
+    return (action - middle) / half
+
+
+def unscale_action(spaces: Spaces, action: Any) -> Any:
+    """From [-1, 1] to the environment's range."""
+    middle, half = _range(spaces)
+    return middle + half * action
+
+
+def random_action(spaces: Spaces, key: Key) -> Array:
+    """A uniform action, in the environment's range."""
+    return jnp.asarray(unscale_action(spaces, jax.random.uniform(key, (spaces.actions,), minval=-1.0)))

@@ -1,0 +1,189 @@
+"""Any agent in a vector of Gymnasium environments, which step together and end their episodes each in its own time.
+
+until all steps are taken:
+    a decision for each environment, with its own carry and random numbers, in one compiled call
+    all step; where an episode ended, the transition leads to its last observation, not to the next one's first
+    as many updates as there were steps
+    every `evaluate_every` steps: greedy episodes in an environment of their own
+
+It cannot be saved: environments in the middle of an episode could not be restored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.agents.agent import Agent, check_needs
+from adeu.agents.compiling import compile_agent, compile_vector, own
+from adeu.agents.gym_loop import EVALUATION, TRAINING, check_lengths, evaluate, seed_of
+from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws, example_row
+from adeu.agents.reading import Reader, check_finite
+from adeu.agents.replay_numpy import NumpyReplay
+from adeu.agents.tally import Tally
+from adeu.behavior import autoreset
+from adeu.core import check
+from adeu.core.contract import Decision, Transition
+
+
+@dataclasses.dataclass
+class VectorLoop:
+    """Trains an agent in a `gymnasium.vector` environment, of any autoreset mode.
+
+    Args:
+        agent: an `Agent`; its `capacity` is shared out among the environments.
+        envs: where it trains.
+        evaluation_env: a single one of the same kind, for greedy episodes.
+        steps: how many to train, of all environments together, a multiple of `evaluate_every`.
+        seed: of everything that is drawn.
+        warmup: steps before the first update, of all environments together.
+        evaluate_every: steps between two evaluations.
+        evaluate_episodes: greedy episodes in one.
+
+    Examples:
+        >>> import adeu, gymnasium
+        >>> from adeu.agents import Td3, VectorLoop
+        >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+        >>> envs, other = gymnasium.make_vec("Pendulum-v1", num_envs=2), gymnasium.make("Pendulum-v1")
+        >>> td3 = Td3(explorer, hidden=(8,))
+        >>> loop = VectorLoop(td3, envs, other, 400, warmup=300, evaluate_every=200, evaluate_episodes=1)
+        >>> [row["step"] for row in loop.run()]
+        [200, 400]
+    """
+
+    agent: Agent[Any, Any, Any]
+    envs: Any
+    evaluation_env: Any
+    steps: int
+    seed: int = 0
+    warmup: int = 0
+    evaluate_every: int = 1_000
+    evaluate_episodes: int = 10
+
+    def __post_init__(self) -> None:
+        check_lengths(self)
+        if not hasattr(self.envs, "num_envs"):
+            check.refuse(self, "envs", "a vector of environments; GymLoop takes a single one", self.envs)
+        spaces, count = (self.envs.single_observation_space, self.envs.single_action_space), self.envs.num_envs
+        self.agent = self.agent.bind(*spaces)
+        check_needs(self.agent)
+        self._reader = Reader(*spaces)
+        self._tally = Tally(self.agent.explorer.g)
+        self._run, self._all = compile_agent(self.agent), compile_vector(self.agent, count)
+        self._key = jax.random.key_data(jax.random.key(self.seed))
+        self._absorbs = "observe" in self.agent.explorer.learns_from
+        example = example_row(self.agent, self._reader)
+        self._replays = [NumpyReplay(self.agent.capacity // count, example) for _ in range(count)]
+        self.step = self.episode = self._moves = self._updates = 0
+        self._mode = autoreset.mode_of(self.envs)
+        self._obs = self._read("reset", self.envs.reset(seed=seed_of(self.seed, TRAINING, 0))[0])
+        self._learned = own(self._run.init(self._key, self._obs[0]))
+        self._begun, self._resetting, self._explored = np.ones(count, bool), *np.zeros((2, count), bool)
+        self._carry = self._all.begin(self._key, np.int32(0), None, self._begun)
+
+    def run(self) -> list[dict[str, float]]:
+        """Trains to the end: a row for each evaluation."""
+        rows = []
+        while self.step < self.steps:
+            before = self.step // self.evaluate_every
+            self.advance()
+            if self.step // self.evaluate_every > before:
+                rows.append(self._row())
+        return rows
+
+    def advance(self) -> None:
+        """Steps all environments, and makes the updates that are due."""
+        early = self.step < self.warmup
+        decided, self._carry = self._all.decide(
+            self._key, self.agent.acting(self._learned), self._carry, self._obs, np.int32(self.step), np.bool_(early)
+        )
+        decision = Decision(*map(np.asarray, decided))
+        check_converged(self.agent, f"after step {self.step} an action", decision.action)
+        action = self._reader.action(decision.action)
+        returned, paid, terminated, truncated, info = self.envs.step(action)
+        real, ended = ~self._resetting, terminated | truncated
+        last, obs = self._last_and_next(self._read("step", returned), ended, info)
+        reward = self._reader.reward(paid)
+        check_finite(self.envs, "step", self._place, reward=reward)
+        transitions = Transition(
+            self._obs, self._reader.taken(action), reward, last, terminated, truncated, info.get("cost")
+        )
+        self._moves += 1
+        self.step += int(real.sum())
+        self.episode += int(ended.sum())
+        self._take_in(transitions, decision, np.flatnonzero(real), early)
+        explored = decision.explored & real
+        switches = float((explored != (self._explored & ~self._begun))[real].sum())
+        self._tally.add(Decision(*(each[real] for each in decision)), switches, float(ended.sum()))
+        self._explored = explored & ~ended
+        if self._begun.any():
+            self._carry = self._all.begin(self._key, np.int32(self._moves), self._carry, self._begun)
+        self._obs = obs
+        while self._updates < (self.step - self.warmup) // self.agent.cadence.update_every:
+            self._learn()
+
+    def exploit(self, obs: NDArray[Any]) -> NDArray[Any]:
+        """The greedy action in a single environment."""
+        carry = jax.tree.map(lambda value: value[0], self._carry)
+        return np.asarray(self._run.exploit(self._key, self.agent.acting(self._learned), carry, obs, {}))
+
+    @property
+    def _place(self) -> str:
+        return f"after step {self.step} of training"
+
+    def _read(self, call: str, obs: Any) -> NDArray[Any]:
+        read = self._reader.obs(obs, (self.envs.num_envs,))
+        check_finite(self.envs, call, self._place, observation=read)
+        return read
+
+    def _last_and_next(self, obs: NDArray[Any], ended: NDArray[Any], info: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What the step led to, and what is seen next: another episode's first observation where one ended."""
+        if self._mode.name == "NEXT_STEP":  # the next step is the reset
+            self._begun, self._resetting = self._resetting, ended
+            return obs, obs
+        self._begun = ended
+        last = autoreset.last_observations(self._mode, obs, ended, info, self._reader.obs)
+        check_finite(self.envs, "step", self._place, observation=last)
+        if self._mode.name == "DISABLED" and ended.any():
+            obs = self._read("reset", autoreset.first_observations(self._mode, self.envs, obs, ended))
+        return last, obs
+
+    def _take_in(self, transitions: Transition, decision: Decision, real: NDArray[Any], early: bool) -> None:
+        """Stores the rows that enter the replay; the explorer learns from each transition."""
+        coins = draws(self.seed, self._moves, COINS).random((len(decision.spread), self.agent.coins))
+        for env in real:
+            one = Transition(*(None if each is None else each[env] for each in transitions))
+            row, enters = self.agent.row(coins[env], one, Decision(*(each[env] for each in decision)))
+            if enters or early:
+                self._replays[env].add(row, bool(one.terminated or one.truncated))
+            if self._absorbs:
+                self._learned = self._run.absorb(self._key, self._learned, one, np.int32(self.step - 1))
+
+    def _learn(self) -> None:
+        update_every, updates, target_every = self.agent.cadence
+        if target_every and self._updates * update_every % target_every == 0:
+            self._learned = own(self._run.sync(self._learned))
+        self._updates += 1
+        step = self.warmup + self._updates * update_every
+        ends = np.cumsum([len(replay) for replay in self._replays])
+        places = draws(self.seed, step, SAMPLE).integers(ends[-1], size=updates * self.agent.batch)
+        owners = np.searchsorted(ends, places, side="right")
+        parts = [
+            replay.read(places[owners == env] - (ends[env] - len(replay))) for env, replay in enumerate(self._replays)
+        ]
+        order = np.argsort(np.argsort(owners, kind="stable"))
+        shape = updates, self.agent.batch
+        batches = type(parts[0])(*(np.concatenate(each)[order].reshape(*shape, *each[0].shape[1:]) for each in zip(*parts, strict=True)))
+        self._learned = self._run.learn(self._key, self._learned, batches, np.int32(step))
+
+    def _row(self) -> dict[str, float]:
+        check_learned(self.agent, self._learned)
+        first = self.step // self.evaluate_every * self.evaluate_episodes
+        seeds = (seed_of(self.seed, EVALUATION, first + number) for number in range(self.evaluate_episodes))
+        place = f"in the evaluation after step {self.step}"
+        returned = evaluate(self.evaluation_env, self.exploit, self._reader, seeds, place)
+        return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()

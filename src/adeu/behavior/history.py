@@ -1,0 +1,45 @@
+"""The spreads of the last decisions, and how many of them g gave at its top."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.core.contract import Normalizer
+
+WINDOW = 1000
+
+
+class History(NamedTuple):
+    """The last 1,000 decisions of n environments: a ring of arrays, written in place."""
+
+    spreads: NDArray[np.float32]
+    asked: NDArray[np.bool_]
+    """Where f decided the spread."""
+    acts: NDArray[np.int64]
+    """How many decisions there were, of each environment."""
+
+    @classmethod
+    def empty(cls, num_envs: int) -> History:
+        return cls(
+            np.full((WINDOW, num_envs), np.nan, np.float32), np.zeros((WINDOW, num_envs), bool), np.zeros((), int)
+        )
+
+    def add(self, spread: NDArray[np.float32], asked: NDArray[np.bool_], idle: NDArray[np.bool_]) -> None:
+        """Notes a decision of each environment that is not idle."""
+        place = int(self.acts) % WINDOW
+        self.spreads[place] = np.where(idle, np.nan, spread)
+        self.asked[place] = asked & ~idle
+        self.acts[...] += 1
+
+    def recent(self) -> NDArray[np.float32]:
+        """The spreads, oldest first; NaN where an environment was idle."""
+        acts = int(self.acts)
+        return np.roll(self.spreads, -(acts % WINDOW), axis=0)[WINDOW - min(acts, WINDOW) :]
+
+    def saturation(self, g: Normalizer) -> float:
+        """The share of the spreads that f decided at which g was saturated."""
+        spreads = self.spreads[self.asked]
+        return float(np.mean(g.saturated(spreads))) if spreads.size else 0.0
