@@ -26,7 +26,8 @@ from adeu.experiments.tables import table
 from adeu.report import write_report
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
-from adeu.runs.spec import Spec, override
+from adeu.runs.override import override
+from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 
 INTERRUPTED = 130
@@ -57,7 +58,7 @@ class Work:
     seeds: str = ""
     """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """path=value changes a setting, such as lake.size=100 or f.beta=0.5; may be given again."""
+    """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; may be given again."""
     out: pathlib.Path = pathlib.Path("runs")
     """The folder of all runs."""
     jobs: int | None = None

@@ -12,6 +12,7 @@ from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.experiments.from_setting import agent_of
 from adeu.runs.host import HostTrainer
 from adeu.runs.tabular import TabularTrainer
+from adeu.tabular import QLearning
 
 ENDLESS = 1_000
 """After so many steps an episode is truncated, where the environment has no limit of its own."""
@@ -42,38 +43,24 @@ class TableSetting:
 
     Args:
         env: its registered name.
-        f: the uncertainty.
-        g: the normaliser.
-        D: the distribution.
+        agent: who learns.
         episodes: how many to train.
         evaluate_every: episodes between two greedy ones.
-        alpha: the step size, or "1/n".
-        gamma: the discount.
-        q: where the table starts.
     """
 
     env: str
-    f: Mechanism
-    g: Normalizer
-    D: Distribution
+    agent: QLearning
     episodes: int = 20_000
     evaluate_every: int = 100
-    alpha: float | str = "1/n"
-    gamma: float = 0.99
-    q: float = 0.0
 
     def trainer(self, seed: int) -> TabularTrainer:
         env = make_env(self.env)
-        job = adeu.tabular.make_job(
+        job = self.agent.job(
             adeu.tabular.from_gymnasium(env),
-            adeu.Explorer(self.f, self.g, self.D),
             episodes=self.episodes,
             max_steps=env.spec.max_episode_steps,
             seed=seed,
-            alpha=self.alpha,
-            gamma=self.gamma,
             evaluate_every=self.evaluate_every,
-            q=self.q,
         )
         return TabularTrainer(job, goal_of(env))
 

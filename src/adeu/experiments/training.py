@@ -16,8 +16,9 @@ from adeu.experiments import plots
 from adeu.experiments.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.gymnasium_settings import DqnSetting, TableSetting, make_env
 from adeu.experiments.td3_setting import Td3Setting, read_run, warn_saturated
-from adeu.registry import PARTS, find_part, from_json, to_json
+from adeu.registry import PARTS, read_part, to_json
 from adeu.runs.statistics import Curves
+from adeu.tabular import QLearning
 
 LONGEST = 120
 """Letters in a case's name, which is that of a folder."""
@@ -44,8 +45,12 @@ class Agent:
     try_out: Callable[[adeu.Explorer, Any], None]
 
 
+def table_setting(env: str, f: Mechanism, g: Normalizer, D: Distribution) -> TableSetting:
+    return TableSetting(env, QLearning(adeu.Explorer(f, g, D), alpha="1/n"))
+
+
 def try_table(explorer: adeu.Explorer, env: Any) -> None:
-    adeu.tabular.make_job(adeu.tabular.from_gymnasium(env), explorer, episodes=1, max_steps=1, seed=0)
+    QLearning(explorer).job(adeu.tabular.from_gymnasium(env), episodes=1, max_steps=1, seed=0)
 
 
 def try_dqn(explorer: adeu.Explorer, env: Any) -> None:
@@ -97,7 +102,7 @@ def try_td3(explorer: adeu.Explorer, env: Any) -> None:
 
 AGENTS = {
     "q-learning": Agent(
-        TableSetting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", try_table
+        table_setting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", try_table
     ),
     "dqn": Agent(
         DqnSetting,
@@ -134,7 +139,7 @@ def training(
         raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
     chosen = AGENTS[name]
     texts = {role: text or chosen.parts[role] for role, text in (("f", f), ("g", g), ("D", D))}
-    parts = {role: read_part(role, text) for role, text in texts.items()}
+    parts = {role: read_part(f"--{role}", text) for role, text in texts.items()}
     fit(name, made, parts, texts)
     setting = chosen.setting(env, **parts)
     if name in DISAGREE and "EnsembleStd" in to_json(parts["f"]):
@@ -186,21 +191,9 @@ def choose(env: Any) -> str:
     return "dqn" if hasattr(env.action_space, "n") else "td3"
 
 
-def read_part(role: str, text: str) -> Any:
-    """A part by its name, in capitals or not, by its import path, or by its JSON."""
-    if text.lstrip().startswith("{"):
-        return from_json(text)
-    kind = find_part({name.lower(): name for name in PARTS}.get(text.lower(), text))
-    try:
-        return kind()
-    except TypeError as error:
-        form = f'{{"part": "{kind.__name__}", ...}}'
-        raise ValueError(f"--{role}: {error}; give it as JSON, {form}") from None
-
-
 def fit(agent: str, env: Any, parts: dict[str, Any], texts: dict[str, str]) -> None:
     """Refuses the first part that does not go with the agent and the environment, and says which do."""
-    defaults = {role: read_part(role, text) for role, text in AGENTS[agent].parts.items()}
+    defaults = {role: read_part(f"--{role}", text) for role, text in AGENTS[agent].parts.items()}
     why = _why_not(agent, env, defaults)
     if why:
         raise ValueError(f"adeu train: {agent} does not go with {env.spec.id}: {why}")
