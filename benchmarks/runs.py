@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from adeu.experiments import deep_sea, deep_sea_mlp, mujoco
-from adeu.experiments.lake import adeu_counts
+from adeu.experiments.lib.lake_setting import adeu_counts
 from adeu.runs.engines import local
 from adeu.runs.engines import threads as limits
 from adeu.runs.folder import Folder

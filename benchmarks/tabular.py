@@ -26,7 +26,7 @@ import adeu
 import adeu.envs
 from adeu.envs import Lake, lake_mdp
 from adeu.tabular import Training
-from adeu.tabular.training import Work
+from adeu.tabular.job_training import Work
 
 LAKE = Lake(size=1500)
 EPISODES = 10_000

@@ -21,12 +21,13 @@ from rich.table import Table
 import adeu
 from adeu.core import check
 from adeu.experiments import NAMES, find, locate
-from adeu.experiments.experiment import Experiment, Family
-from adeu.experiments.tables import table
+from adeu.experiments.lib.experiment import Experiment, Family
+from adeu.experiments.lib.tables import table
 from adeu.report import write_report
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
-from adeu.runs.spec import Spec, override
+from adeu.runs.override import override
+from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 
 INTERRUPTED = 130
@@ -57,7 +58,7 @@ class Work:
     seeds: str = ""
     """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """path=value changes a setting, such as lake.size=100 or f.beta=0.5; may be given again."""
+    """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; may be given again."""
     out: pathlib.Path = pathlib.Path("runs")
     """The folder of all runs."""
     jobs: int | None = None
@@ -186,7 +187,7 @@ class Train(Work):
     """How many to train, for an agent that counts them."""
 
     def __call__(self) -> int:
-        from adeu.experiments.training import training
+        from adeu.experiments.lib.train import training
 
         return self.run((training(self.env, self.agent, self.f, self.g, self.D, self.steps, self.set),))
 
@@ -209,9 +210,9 @@ class Plot:
 
     def _draw(self) -> list[pathlib.Path]:
         if self.what == "normalizers":
-            from adeu.experiments import normalizers
+            from adeu.experiments.lib import normalizer_figure
 
-            return normalizers.draw(self.out)
+            return normalizer_figure.draw(self.out)
         experiments, family = locate(self.what), family_of(self.what)
         seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
         paths = [

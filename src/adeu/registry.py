@@ -9,17 +9,18 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import pkgutil
 from typing import Any
 
 import numpy as np
 
-from adeu import distributions, guards, normalizers
+from adeu import distributions, guards, mechanisms, normalizers
 from adeu.core import check
 from adeu.core.contract import Part
 from adeu.core.explorer import Explorer
-from adeu.mechanisms import combine, constant, cost, counts, custom, ensemble, rnd, td_error
 
-_MODULES = (constant, counts, rnd, ensemble, td_error, cost, combine, custom, normalizers, distributions, guards)
+_MECHANISMS = (f"{mechanisms.__name__}.{module.name}" for module in pkgutil.iter_modules(mechanisms.__path__))
+_MODULES = (*map(importlib.import_module, _MECHANISMS), normalizers, distributions, guards)
 
 PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
     name: value
@@ -50,6 +51,23 @@ def find_part(name: str) -> type[Part]:
     if not (isinstance(found, type) and issubclass(found, Part)):
         raise ValueError(f"{name!r} is not a part: a class made from Mechanism, Normalizer, Distribution or Guard")
     return found
+
+
+def read_part(argument: str, text: str) -> Any:
+    """The part that an argument names: by its name in upper or lower case, by its import path, or by its JSON.
+
+    Examples:
+        >>> read_part("--f", "counts"), read_part("--f", '{"part": "Constant", "c": 0.1}')
+        (Counts(num_states=None, beta=0.9), Constant(c=0.1))
+    """
+    if text.lstrip().startswith("{"):
+        return from_json(text)
+    kind = find_part({name.lower(): name for name in PARTS}.get(text.lower(), text))
+    try:
+        return kind()
+    except TypeError as error:
+        form = f'{{"part": "{kind.__name__}", ...}}'
+        raise ValueError(f"{argument}: {error}; give it as JSON, {form}") from None
 
 
 def to_json(part: Part) -> str:

@@ -18,7 +18,7 @@ from adeu.experiments import (
     theorem_1,
     theorem_2,
 )
-from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
+from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import band, estimate
 

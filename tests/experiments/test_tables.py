@@ -7,7 +7,7 @@ from rich.style import Style
 
 from adeu.experiments import find, locate
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
-from adeu.experiments.tables import best, table
+from adeu.experiments.lib.tables import best, table
 from adeu.runs import statistics
 
 

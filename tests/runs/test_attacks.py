@@ -17,7 +17,7 @@ from rich.console import Console
 
 import adeu
 from adeu.envs import Lake
-from adeu.experiments.lake import adeu_counts
+from adeu.experiments.lib.lake_setting import adeu_counts
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
 from adeu.runs.folder import ASIDE, CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv

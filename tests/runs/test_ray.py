@@ -13,7 +13,7 @@ import pytest
 import adeu
 from adeu.envs import Lake
 from adeu.experiments import mujoco
-from adeu.experiments.lake import adeu_counts, epsilon_greedy
+from adeu.experiments.lib.lake_setting import adeu_counts, epsilon_greedy
 from adeu.runs.folder import CHECKPOINT, DONE
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec

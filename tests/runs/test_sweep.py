@@ -12,7 +12,7 @@ import pytest
 import adeu
 from adeu.core.cores import cores
 from adeu.envs import Lake
-from adeu.experiments.lake import adeu_counts, epsilon_greedy
+from adeu.experiments.lib.lake_setting import adeu_counts, epsilon_greedy
 from adeu.runs.folder import Folder
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adeu.envs import Lake
-from adeu.experiments.lake import adeu_counts
+from adeu.experiments.lib.lake_setting import adeu_counts
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep

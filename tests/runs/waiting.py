@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import time
 
-from adeu.experiments.lake import LakeSetting
+from adeu.experiments.lib.lake_setting import LakeSetting
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.runs.trainers.trainer import Piece
 

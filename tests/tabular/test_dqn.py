@@ -8,8 +8,8 @@ import pytest
 import adeu
 from adeu import tabular
 from adeu.envs import Sea, deep_sea_mdp
-from adeu.tabular.learners import learn, prefer, value
-from adeu.tabular.mechanisms import Seen
+from adeu.tabular.f_forms import Seen
+from adeu.tabular.learner_forms import learn, prefer, value
 from adeu.tabular.stream import streams, uniform
 
 EZ = adeu.Explorer(adeu.Constant(1 / 11), adeu.Identity(), adeu.Options(2.0, carried=True))

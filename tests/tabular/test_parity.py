@@ -6,8 +6,8 @@ import pytest
 
 import adeu
 from adeu.tabular import from_arrays, lower
-from adeu.tabular.decisions import advise, normalize, sample
-from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
+from adeu.tabular.decision_forms import advise, normalize, sample
+from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
 from adeu.tabular.stream import streams
 
 S, A, LEARNERS = 5, 3, 4

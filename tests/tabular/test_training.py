@@ -10,7 +10,7 @@ import pytest
 import adeu
 from adeu import tabular
 from adeu.tabular import training as module
-from adeu.tabular.decisions import normalize
+from adeu.tabular.decision_forms import normalize
 
 from .test_engine import ADEU, COIN, EXPLORERS, MDP, MODEL, assert_same, make_job
 

@@ -1,7 +1,7 @@
 """The contract of an agent: a value, as a part is.
 
-An `Agent` is a frozen dataclass. Its fields are its hyper-parameters and its `Explorer`, its methods are pure functions,
-and what it learns travels outside it, in values of three kinds:
+An `Agent` is a frozen dataclass. Its fields are its hyper-parameters and its `Explorer`, its methods are pure
+functions, and what it learns travels outside it, in values of three kinds:
 
 - *learned*: networks, optimisers, targets, the explorer's state. `absorb`, `learn` and `sync` return a new one.
 - *acting*: the part of it that a decision reads.
@@ -133,7 +133,7 @@ class Agent(Part, Generic[Learned, Acting, Row]):
         raise NotImplementedError
 
     def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[Row, Any]:
-        """What the replay stores of a step, and whether it stores it; written with operators alone, for numpy and JAX."""
+        """What the replay stores of a step, and whether it does; written with operators alone, for numpy and JAX."""
         raise NotImplementedError
 
     def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:

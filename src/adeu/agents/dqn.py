@@ -20,7 +20,7 @@ from adeu.agents.spaces import Spaces, discrete_spaces
 from adeu.core import check
 from adeu.core import networks as nets
 from adeu.core.contract import Array, Decision, Key, Transition
-from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
+from adeu.core.explorer import ExplorerCarry, ExplorerState
 from adeu.mechanisms.constant import check_chance
 
 
@@ -182,13 +182,18 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
     ) -> tuple[Decision, DqnCarry]:
         q = self._q(acting, obs[None])[:, 0]
         decision, explorer = self.explorer.act(
-            key, acting.explorer, carry.explorer, obs, self.preferences(q, carry.member), q_values=q, step=step, **given
+            key,
+            acting.explorer,
+            carry.explorer,
+            obs,
+            self.preferences(q, carry.member),
+            q_values=q,
+            step=step,
+            **given,
         )
         return decision, carry._replace(explorer=explorer)
 
-    def exploit(
-        self, key: Key, acting: DqnActing, carry: DqnCarry, obs: Array, step: Array, **given: Any
-    ) -> Array:
+    def exploit(self, key: Key, acting: DqnActing, carry: DqnCarry, obs: Array, step: Array, **given: Any) -> Array:
         """The greedy action, by the mean of all networks."""
         q = self._q(acting, obs[None])[:, 0]
         center = jnp.mean(q, axis=0)
@@ -251,7 +256,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
         return q if prior is None else q + self.prior * nets.q_values(prior, obs)
 
     def _targets(self, learned: DqnLearned, batch: DqnRow) -> Array:
-        """y of all networks for a batch: (K, batch)."""
+        """Y of all networks for a batch: (K, batch)."""
         q = self._with_prior(nets.q_values(learned.target, batch.next_obs), learned.prior, batch.next_obs)
         chooser = self._q(self.acting(learned), batch.next_obs) if self.double else q
         best = _taken(q, jnp.argmax(chooser, axis=-1)[..., None])

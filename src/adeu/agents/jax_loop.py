@@ -107,7 +107,8 @@ class JaxLoop:
         env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
             `observation_space(params)`, `action_space(params)`, `default_params`.
         params: of the environment; None: its `default_params`.
-        warmup: steps before the first update, a multiple of the agent's `target_every`; TD3 and SAC act at random there.
+        warmup: steps before the first update, a multiple of the agent's `target_every`; TD3 and SAC act at random
+            there.
         evaluate_every: steps per evaluation, a multiple of the agent's `target_every`.
         evaluate_episodes: greedy episodes in one.
         evaluate_steps: after so many steps such an episode is cut.
@@ -134,7 +135,9 @@ class JaxLoop:
         inner = bound.cadence.target_every or bound.cadence.update_every
         for argument in ("warmup", "evaluate_every"):
             if getattr(self, argument) % inner:
-                check.refuse(self, argument, f"a multiple of the agent's {inner} steps per update", getattr(self, argument))
+                check.refuse(
+                    self, argument, f"a multiple of the agent's {inner} steps per update", getattr(self, argument)
+                )
         object.__setattr__(self, "agent", bound)
         object.__setattr__(self, "params", params if isinstance(params, ByValue) else ByValue.of(params))
 
@@ -237,7 +240,9 @@ class _JaxPlayer(Generic[Learned, Acting, Row]):
         step = jnp.zeros((), jnp.int32)
         return LoopState(jax.random.key_data(key_next), step, learned, replay, carry, obs, zero, env_state)
 
-    def interact(self, early: bool, state: LoopState[Learned, Row], _: None) -> tuple[LoopState[Learned, Row], StepTally]:
+    def interact(
+        self, early: bool, state: LoopState[Learned, Row], _: None
+    ) -> tuple[LoopState[Learned, Row], StepTally]:
         """One step of the environment; where it ended the episode, the next one begins."""
         key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = jax.random.split(
             keys.wrap(state.key), 7

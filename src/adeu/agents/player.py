@@ -85,9 +85,7 @@ class Player(Generic[Learned, Acting, Row]):
 
     def exploit(self, obs: NDArray[Any], given: Mapping[str, Any]) -> NDArray[Any]:
         """The greedy action; changes nothing."""
-        action = np.asarray(
-            self._run.exploit(self._key, self.agent.acting(self._learned), self._carry, obs, given)
-        )
+        action = np.asarray(self._run.exploit(self._key, self.agent.acting(self._learned), self._carry, obs, given))
         check_converged(self.agent, "the greedy action", action)
         return action
 

@@ -27,7 +27,7 @@ class NumpyReplay(Generic[Row]):
     Examples:
         >>> import adeu, numpy as np
         >>> def step(s):
-        ...     return adeu.Transition(np.array([s]), np.array(0), np.array(1.0), np.array([s + 1]), np.array(s == 2), ())
+        ...     return adeu.Transition(np.array([s]), np.array(0), np.array(1.0), np.array([s + 1]), False, False)
         >>> replay = NumpyReplay(capacity=2, example=step(0))
         >>> for s in range(3):
         ...     replay.add(step(s), ended=s == 2)
@@ -73,7 +73,7 @@ class NumpyReplay(Generic[Row]):
         self.added += 1
 
     def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> Row:
-        """The rows at places below `len`, with `shape` in front. Which row is at a place changes as the ring turns."""
+        """The rows at places below `len`, with `shape` in front. As the ring turns, a place gets another row."""
         if self.added > self.capacity:  # skip the place that waits for the next row
             places = np.where(places >= self.added % (self.capacity + 1), places + 1, places)
         after = places + 1

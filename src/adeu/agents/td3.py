@@ -56,8 +56,8 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
 
         y = r + gamma * min(Q'_i, Q'_j)(s', clip(pi'(s') + clip(policy_noise * N(0, I), -noise_clip, noise_clip)))
 
-    Networks see actions scaled to [-1, 1], and so does the noise of y. A truncated step is bootstrapped like any other, a
-    terminal one is not. During the warm-up actions are uniform.
+    Networks see actions scaled to [-1, 1], and so does the noise of y. A truncated step is bootstrapped like any
+    other, a terminal one is not. During the warm-up actions are uniform.
 
     Args:
         explorer: f, g and D. The center is pi(s), or what `center` selects.
@@ -238,7 +238,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
         return tried[jnp.argmax(jnp.mean(q, axis=0) + self.ucb * jnp.std(q, axis=0))]
 
     def _targets(self, key: Key, learned: Td3Learned, batch: Td3Row, noise: Array) -> Array:
-        """y of a batch: (batch,)."""
+        """Y of a batch: (batch,)."""
         key_weights, key_pair, key_bonus, key_begin = jax.random.split(key, 4)
         next_action = policy(nets.draw(key_weights, learned.actor_target), batch.next_obs)
         smoothing = jnp.clip(self.policy_noise * noise, -self.noise_clip, self.noise_clip)

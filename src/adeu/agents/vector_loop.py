@@ -177,7 +177,9 @@ class VectorLoop:
         ]
         order = np.argsort(np.argsort(owners, kind="stable"))
         shape = updates, self.agent.batch
-        batches = type(parts[0])(*(np.concatenate(each)[order].reshape(*shape, *each[0].shape[1:]) for each in zip(*parts, strict=True)))
+        batches = type(parts[0])(
+            *(np.concatenate(each)[order].reshape(*shape, *each[0].shape[1:]) for each in zip(*parts, strict=True))
+        )
         self._learned = self._run.learn(self._key, self._learned, batches, np.int32(step))
 
     def _row(self) -> dict[str, float]:

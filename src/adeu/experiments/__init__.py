@@ -7,30 +7,23 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import pathlib
+import pkgutil
+import re
 from typing import TYPE_CHECKING
 
 from adeu.core import check
 
 if TYPE_CHECKING:
-    from adeu.experiments.experiment import Experiment, Family
+    from adeu.experiments.lib.experiment import Experiment, Family
 
-NAMES = (
-    "frozen-lake",
-    "safe-frozen-lake",
-    "switching",
-    "frozen-lake-sensitivity",
-    "theorem-1",
-    "deep-sea",
-    "deep-sea-shuffled",
-    "deep-sea-tuning",
-    "deep-sea-mlp",
-    "cart-pole",
-    "mountain-car",
-    "theorem-2",
-    "mujoco",
-    "mujoco-td3",
-    "g-ablation",
+_SOURCES = {module.name: pathlib.Path(*__path__, f"{module.name}.py") for module in pkgutil.iter_modules(__path__)}
+NAMES = tuple(
+    name.replace("_", "-")
+    for name, path in _SOURCES.items()
+    if path.exists() and re.search(r"^EXPERIMENT\b.*=", path.read_text("utf-8"), re.MULTILINE)
 )
+"""One for each module that has an `EXPERIMENT`, found without importing it."""
 
 
 def find(name: str) -> Experiment | Family:
@@ -47,7 +40,7 @@ def locate(path: str) -> tuple[Experiment, ...]:
 
     A family means all its members; a case at the end leaves the others out, but for one that it begins from.
     """
-    from adeu.experiments.experiment import Family
+    from adeu.experiments.lib.experiment import Family
     from adeu.runs.spec import Following
 
     name, _, rest = path.partition("/")

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import adeu
 from adeu.core.contract import Mechanism, Normalizer
-from adeu.experiments import control
-from adeu.experiments.control import ControlSetting
-from adeu.experiments.ended import read_on
-from adeu.experiments.experiment import Experiment
+from adeu.experiments.lib import control_tasks
+from adeu.experiments.lib.ended import read_on
+from adeu.experiments.lib.experiment import Experiment
+from adeu.experiments.lib.jax_setting import JaxSetting
 
 
-def setting(f: Mechanism, g: Normalizer) -> ControlSetting:
-    return ControlSetting(
-        f,
-        g,
-        adeu.Bernoulli(),
-        "CartPole-v1",
-        steps=150_000,
-        update_every=1,
-        target_every=200,
-        evaluate_every=1_000,
-    )
+def setting(f: Mechanism, g: Normalizer) -> JaxSetting:
+    agent = control_tasks.dqn(adeu.Explorer(f, g, adeu.Bernoulli()), update_every=1, target_every=200)
+    return JaxSetting("CartPole-v1", agent, steps=150_000, evaluate_every=1_000, evaluate_episodes=100)
 
 
 EXPERIMENT = Experiment(
@@ -31,7 +23,7 @@ EXPERIMENT = Experiment(
         "rnd": setting(adeu.Rnd(scale=30.0), adeu.Saturating(0.2)),
         "eps-greedy": setting(adeu.Constant(0.05), adeu.Identity()),
     },
-    metrics=control.METRICS,
-    draw=control.draw_returns,
+    metrics=control_tasks.METRICS,
+    draw=control_tasks.draw_returns,
     read=read_on,
 )

@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import adeu
-from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import Sea, deep_sea_mdp
-from adeu.experiments import plots
-from adeu.experiments.experiment import Experiment, Family, Metric
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import Experiment, Family, Metric
 from adeu.runs.spec import Setting
 from adeu.runs.statistics import Curves, estimate
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.runs.trainers.trainer import Row
-from adeu.tabular import Replay
+from adeu.tabular import TableDqn
 
 SIZES = tuple(range(10, 101, 10))
 EVALUATE_STEPS = 1_000
@@ -31,35 +31,24 @@ class SeaSetting:
     """DQN over tables in a deep sea.
 
     Args:
-        f: the uncertainty.
-        g: the normaliser.
-        D: the distribution.
+        agent: who learns.
         sea: the environment.
-        replay: how it learns.
         steps: how many, in whole episodes.
-        gamma: the discount.
         traced: the episodes to write down step by step, counted from 1.
     """
 
-    f: Mechanism
-    g: Normalizer
-    D: Distribution
+    agent: TableDqn
     sea: Sea
-    replay: Replay = Replay()  # noqa: RUF009
     steps: int = 1_000_000
-    gamma: float = 0.99
     traced: tuple[int, ...] = (50, 500, 5000)
 
     def trainer(self, seed: int) -> SeaTrainer:
         size = self.sea.size
-        job = adeu.tabular.make_dqn_job(
+        job = self.agent.job(
             adeu.tabular.from_mdp(deep_sea_mdp(self.sea)),
-            adeu.Explorer(self.f, self.g, self.D),
-            self.replay,
             episodes=self.steps // size,
             max_steps=size,
             seed=seed,
-            gamma=self.gamma,
             evaluate_every=max(1, EVALUATE_STEPS // size),
         )
         return SeaTrainer(job, goal=self.sea.treasure / 2, traced=self.traced)
@@ -70,7 +59,7 @@ class SeaTrainer(TabularTrainer):
     """Also says when the treasure was first found, by whatever step; 0: not yet."""
 
     def _row(self, first: int) -> Row:
-        clock = self._training.work.learner.clock
+        clock = self._training.arguments.learner.clock
         hit = int(clock.highest_at[0]) if clock.highest[0] >= self.goal else 0
         return dict(super()._row(first)) | {"first_hit": hit}
 
@@ -105,16 +94,18 @@ METRICS = (
 
 def options(size: int, *, mu: float = 2.0, carried: bool) -> SeaSetting:
     """The ez-adeu agent: with probability 1/(N + 1) it begins an option of zeta-distributed length."""
-    coin = adeu.Constant(1 / (size + 1))
-    return SeaSetting(coin, adeu.Identity(), adeu.Options(mu, carried=carried), Sea(size))
+    f = adeu.Constant(1 / (size + 1))
+    return SeaSetting(TableDqn(adeu.Explorer(f, adeu.Identity(), adeu.Options(mu, carried=carried))), Sea(size))
 
 
-def coin(size: int, epsilon: float) -> SeaSetting:
-    return SeaSetting(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli(), Sea(size))
+def coin(size: int, epsilon: float, **agent: Any) -> SeaSetting:
+    """Epsilon-greedy, with further fields of the agent."""
+    explorer = adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli())
+    return SeaSetting(TableDqn(explorer, **agent), Sea(size))
 
 
 def ensemble(size: int, acting: str, start: float, ucb: float = 0.0) -> SeaSetting:
-    return dataclasses.replace(coin(size, 0.0), replay=Replay(tables=10, start=start, acting=acting, ucb=ucb))
+    return coin(size, 0.0, tables=10, start=start, acting=acting, ucb=ucb)
 
 
 def cases(size: int) -> dict[str, SeaSetting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adeu.experiments import deep_sea
-from adeu.experiments.experiment import Family
+from adeu.experiments.lib.experiment import Family
 
 SIZES = (10, 20, 30, 40)
 TITLE = "DeepSea with shuffled actions"

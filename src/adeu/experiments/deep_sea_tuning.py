@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adeu.experiments import deep_sea
 from adeu.experiments.deep_sea import SeaSetting, coin, ensemble, options
-from adeu.experiments.experiment import Family
+from adeu.experiments.lib.experiment import Family
 
 SIZES = (10, 20)
 TITLE = "DeepSea, candidates"

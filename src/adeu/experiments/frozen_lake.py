@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from adeu.experiments import lake, plots
-from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
+from adeu.experiments.lib import lake_setting as lake
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
 
 CASES = {
     "eps-greedy": lake.epsilon_greedy(),

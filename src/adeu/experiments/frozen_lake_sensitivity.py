@@ -6,11 +6,12 @@ import dataclasses
 from typing import Any
 
 from adeu.envs import Lake
-from adeu.experiments import lake, plots, safe_frozen_lake
-from adeu.experiments.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
-from adeu.experiments.lake import LakeSetting
+from adeu.experiments.lib import lake_setting as lake
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
+from adeu.experiments.lib.lake_setting import LakeSetting
+from adeu.experiments.safe_frozen_lake import eq7, on_safe_lake
 
-SAFE: Any = safe_frozen_lake.EXPERIMENT.cases
 METHODS = {
     "adeu": lake.adeu_counts(),
     "eps-greedy": lake.epsilon_greedy(),
@@ -24,10 +25,12 @@ def everyone(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting
     return {f"{name} {label}": dataclasses.replace(METHODS[name], **changes) for name in methods}
 
 
-def _floored(floor: float) -> LakeSetting:
-    """Eq. 7 with another least cost, which stands for the cost where none was met yet."""
-    setting: LakeSetting = SAFE["adeu-eq7"]
-    return dataclasses.replace(setting, f=dataclasses.replace(setting.f, floor=floor))  # type: ignore[call-arg]
+def all_agents(label: str, **changes: Any) -> dict[str, LakeSetting]:
+    """A field of the agent changed for all methods."""
+    return {
+        f"{name} {label}": dataclasses.replace(method, agent=dataclasses.replace(method.agent, **changes))
+        for name, method in METHODS.items()
+    }
 
 
 CASES: dict[str, LakeSetting] = {
@@ -38,10 +41,10 @@ CASES: dict[str, LakeSetting] = {
     **{f"ucb mask={mask}": lake.ucb(mask_probability=mask) for mask in (0.25, 0.75, 1.0)},
     "ucb mask=1.0 alpha=0.1": lake.ucb(mask_probability=1.0, alpha=0.1),
     **{f"ucb lambda={lam}": lake.ucb(lam=lam) for lam in (1.0, 3.0, 30.0)},
-    **everyone("alpha=0.5", "adeu", "eps-greedy", "ucb", "greedy", alpha=0.5),
-    **everyone("alpha=0.1", "adeu", "eps-greedy", "ucb", "greedy", alpha=0.1),
-    **everyone("Q0=-20", "adeu", "eps-greedy", "ucb", "greedy", q=-20.0),
-    **everyone("Q0=10", "adeu", "eps-greedy", "ucb", "greedy", q=10.0),
+    **all_agents("alpha=0.5", alpha=0.5),
+    **all_agents("alpha=0.1", alpha=0.1),
+    **all_agents("Q0=-20", q=-20.0),
+    **all_agents("Q0=10", q=10.0),
     **everyone("back_cost=0", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=0.0)),
     **everyone("back_cost=1", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=1.0)),
     **everyone("back_cost=3", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=3.0)),
@@ -51,8 +54,8 @@ CASES: dict[str, LakeSetting] = {
         for layout in ("staircase", "random", "Z")
         for name, case in everyone(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
     },
-    "safe ucb": SAFE["ucb"],
-    **{f"safe adeu-eq7 floor={floor}": _floored(floor) for floor in (0.05, 0.1, 0.2, 0.5, 1.0)},
+    "safe ucb": on_safe_lake(lake.ucb()),
+    **{f"safe adeu-eq7 floor={floor}": on_safe_lake(eq7(floor)) for floor in (0.05, 0.1, 0.2, 0.5, 1.0)},
 }
 
 EXPERIMENT = Experiment(

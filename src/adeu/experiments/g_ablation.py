@@ -6,8 +6,8 @@ import dataclasses
 
 import adeu
 from adeu.experiments import mujoco
-from adeu.experiments.experiment import Experiment, Family
-from adeu.experiments.td3_setting import Td3Setting, read_run
+from adeu.experiments.lib.experiment import Experiment, Family
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run
 
 SOURCES = ("rnd", "q-std")
 LESSON = (
@@ -17,18 +17,24 @@ LESSON = (
 )
 
 
-def cases(env: str, preset: str = "paper") -> dict[str, Td3Setting]:
+def cases(env: str, preset: str = "paper") -> dict[str, TrainingSetting]:
     """For each f of the main table that adapts, the two g and the remedies."""
-    found: dict[str, Td3Setting] = {}
+    found: dict[str, TrainingSetting] = {}
     table = mujoco.cases(env, preset)
     for source in SOURCES:
         setting = table[source]
-        saturating = dataclasses.replace(setting, g=adeu.Saturating(mujoco.C))
+        explorer = dataclasses.replace(setting.agent.explorer, g=adeu.Saturating(mujoco.C))
+        saturating = dataclasses.replace(setting.agent, explorer=explorer)
+        gated, weighted = ({name: True} for name in ("gated", "weighted"))
         found |= {
             f"{source}-sigmoid": setting,
-            f"{source}-saturating": saturating,
-            f"{source}-saturating-gated": dataclasses.replace(saturating, gated=True),
-            f"{source}-saturating-weighted": dataclasses.replace(saturating, weighted=True),
+            f"{source}-saturating": dataclasses.replace(setting, agent=saturating),
+            f"{source}-saturating-gated": dataclasses.replace(
+                setting, agent=dataclasses.replace(saturating, **gated)
+            ),
+            f"{source}-saturating-weighted": dataclasses.replace(
+                setting, agent=dataclasses.replace(saturating, **weighted)
+            ),
         }
     return found
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import adeu
 from adeu.core.contract import Distribution
-from adeu.experiments import control
-from adeu.experiments.control import ControlSetting
-from adeu.experiments.ended import read_on
-from adeu.experiments.experiment import Experiment
+from adeu.experiments.lib import control_tasks
+from adeu.experiments.lib.ended import read_on
+from adeu.experiments.lib.experiment import Experiment
+from adeu.experiments.lib.jax_setting import JaxSetting
 
 SPARSE, COSTLY = "MountainCar-v0, sparse", "MountainCar-v0"
 EXPLORING = {"ez-adeu": adeu.Options(1.5), "eps-greedy": adeu.Bernoulli()}
 
 
-def setting(D: Distribution, task: str, from_zero: bool = False) -> ControlSetting:
-    return ControlSetting(adeu.Constant(0.2), adeu.Identity(), D, task, from_zero=from_zero)
+def setting(D: Distribution, task: str, from_zero: bool = False) -> JaxSetting:
+    agent = control_tasks.dqn(adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), D), from_zero=from_zero)
+    return JaxSetting(task, agent, steps=100_000, evaluate_every=2_500, evaluate_episodes=100)
 
 
 EXPERIMENT = Experiment(
@@ -30,8 +31,8 @@ EXPERIMENT = Experiment(
         **{f"{name}-usual-init": setting(D, SPARSE) for name, D in EXPLORING.items()},
         **{f"{name}-step-cost": setting(D, COSTLY) for name, D in EXPLORING.items()},
     },
-    metrics=control.METRICS,
-    draw=control.draw_solved,
+    metrics=control_tasks.METRICS,
+    draw=control_tasks.draw_solved,
     read=read_on,
     seeds=range(10),
 )

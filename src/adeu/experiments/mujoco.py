@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import adeu
-from adeu.experiments import plots
-from adeu.experiments.experiment import MAX, MEAN, Experiment, Family, Metric
-from adeu.experiments.tables import main_table
-from adeu.experiments.td3_setting import Td3Setting, after_warmup, read_run, warn_saturated
+from adeu.agents import Td3
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import MAX, MEAN, Experiment, Family, Metric
+from adeu.experiments.lib.tables import main_table
+from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, read_run, warn_saturated
 from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ PAPER = {
     ),
 }
 """Mean and max of each row."""
-PRESETS = {
+PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"learning_rate": 5e-5, "capacity": 100_000},
     "td3": {"learning_rate": 3e-4, "capacity": 1_000_000},
 }
@@ -54,40 +55,39 @@ OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
 published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
 
 
-def explored_by(env: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, **settings: Any) -> Td3Setting:
-    """TD3 with this f; without a g, f is the spread itself."""
-    return Td3Setting(env, f, adeu.Identity() if g is None else g, adeu.Gaussian(), **settings)
+def explored_by(
+    env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, source: str = "", **agent: Any
+) -> TrainingSetting:
+    """TD3 with this f; without a g, f is the spread itself. A `source` makes it a control."""
+    explorer = adeu.Explorer(f, adeu.Identity() if g is None else g, adeu.Gaussian())
+    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent), source=source)
 
 
-def by_q_std(env: str, lam: float, rho: float) -> Td3Setting:
-    f = adeu.Rollouts(adeu.EnsembleStd(lam), rho, C)
-    return explored_by(env, f, adeu.Sigmoid(C), critics=CRITICS)
-
-
-def cases(env: str, preset: str) -> dict[str, Td3Setting]:
+def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
     """The table's rows, the controls, and the variants of the appendix."""
-    still = adeu.Constant(0.0)
+    by, still = functools.partial(explored_by, env, preset), adeu.Constant(0.0)
+
+    def by_q_std(lam: float, rho: float) -> TrainingSetting:
+        return by(adeu.Rollouts(adeu.EnsembleStd(lam), rho, C), adeu.Sigmoid(C), critics=CRITICS)
+
     settings = {
-        "constant": explored_by(env, adeu.Constant(C)),
-        "rnd": explored_by(env, adeu.Rollouts(adeu.Rnd(), RHO_RND, C), adeu.Sigmoid(C)),
-        "q-std": by_q_std(env, LAM, RHO_Q),
-        "ucb": explored_by(env, still, acting="ucb", critics=CRITICS),
-        "rnd-bonus": explored_by(env, still, bonus=adeu.Rnd(scale=1.0)),
-        "noisy-nets": explored_by(env, still, acting="noisy"),
-        "constant-0.1": explored_by(env, adeu.Constant(0.1)),
-        "no-noise": explored_by(env, still),
-        "q-std-lam10": by_q_std(env, 10.0, RHO_Q),
-        "q-std-rho0": by_q_std(env, LAM, 0.0),
+        "constant": by(adeu.Constant(C)),
+        "rnd": by(adeu.Rollouts(adeu.Rnd(), RHO_RND, C), adeu.Sigmoid(C)),
+        "q-std": by_q_std(LAM, RHO_Q),
+        "ucb": by(still, center="ucb", critics=CRITICS),
+        "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0)),
+        "noisy-nets": by(still, center="noisy"),
+        "constant-0.1": by(adeu.Constant(0.1)),
+        "no-noise": by(still),
+        "q-std-lam10": by_q_std(10.0, RHO_Q),
+        "q-std-rho0": by_q_std(LAM, 0.0),
     }
-    for source in ("rnd", "q-std"):
+    for source, critics in (("rnd", 2), ("q-std", CRITICS)):
         # A control differs from its source in the spread alone: as many critics learn.
-        alike: dict[str, Any] = {"source": source, "critics": settings[source].critics}
-        settings |= {
-            f"{source}-mean-matched": explored_by(env, adeu.Recorded(), control="mean", **alike),
-            f"{source}-shuffled": explored_by(env, adeu.Recorded(), control="shuffled", **alike),
-        }
-    changes = PRESETS[preset]
-    return {case: dataclasses.replace(setting, **changes) for case, setting in settings.items()}  # type: ignore[arg-type]
+        mean = by(adeu.Recorded(), source=source, critics=critics)
+        settings[f"{source}-mean-matched"] = mean
+        settings[f"{source}-shuffled"] = dataclasses.replace(mean, control="shuffled")
+    return settings
 
 
 METRICS = (

@@ -5,24 +5,40 @@ from __future__ import annotations
 import dataclasses
 
 import adeu
+from adeu.core.contract import Mechanism
 from adeu.envs import Lake
-from adeu.experiments import lake, plots
-from adeu.experiments.experiment import MAX, MEAN, SOLVED, VIOLATIONS, Experiment
-from adeu.experiments.lake import LakeSetting
+from adeu.experiments.lib import lake_setting as lake
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, VIOLATIONS, Experiment
+from adeu.experiments.lib.lake_setting import LakeSetting
 
 FLOOR = 0.1
 COST = adeu.ExpectedCost()
-PUPIL = dataclasses.replace(lake.adeu_counts(), mentor_q=-50.0)
-"""A mentor taught it the value of entering an unsafe cell."""
+
+
+def pupil(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
+    """ADEU whom a mentor taught the value of entering an unsafe cell."""
+    return dataclasses.replace(lake.adaptive(f), mentor_q=-50.0, mentor_visits=mentor_visits)
+
+
+def eq7(floor: float = FLOOR) -> LakeSetting:
+    """Eq. 7; where no cost was met yet, the floor stands for it."""
+    return pupil(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
+
 
 CASES: dict[str, LakeSetting] = {
     "eps-greedy": lake.epsilon_greedy(),
     "im": lake.intrinsic_motivation(),
     "ucb": lake.ucb(),
-    "adeu-eq1": dataclasses.replace(PUPIL, mentor_visits=100),
-    "adeu-eq6": dataclasses.replace(PUPIL, f=adeu.Inverse(COST, floor=FLOOR)),
-    "adeu-eq7": dataclasses.replace(PUPIL, f=adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=FLOOR)),
+    "adeu-eq1": pupil(adeu.Counts(), mentor_visits=100),
+    "adeu-eq6": pupil(adeu.Inverse(COST, floor=FLOOR)),
+    "adeu-eq7": eq7(),
 }
+
+
+def on_safe_lake(setting: LakeSetting) -> LakeSetting:
+    return dataclasses.replace(setting, lake=Lake(safe=True))
+
 
 EXPERIMENT = Experiment(
     name="safe-frozen-lake",
@@ -31,7 +47,7 @@ EXPERIMENT = Experiment(
         "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
         "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."
     ),
-    cases={name: dataclasses.replace(case, lake=Lake(safe=True)) for name, case in CASES.items()},
+    cases={name: on_safe_lake(case) for name, case in CASES.items()},
     metrics=(MEAN, MAX, VIOLATIONS, SOLVED),
     draw=plots.learning_curves,
     paper={

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from adeu.experiments import lake, plots
-from adeu.experiments.experiment import Experiment, Metric, read
+from adeu.experiments.lib import lake_setting as lake
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import Experiment, Metric, read
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import Curves
 

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 import adeu
 from adeu import theory
-from adeu.core.contract import Distribution, Mechanism, Normalizer
 from adeu.envs import Mdp
-from adeu.experiments import plots
-from adeu.experiments.experiment import SOLVED, Experiment, Metric, read
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import SOLVED, Experiment, Metric, read
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import Curves
 from adeu.runs.trainers.trainer import Arrays, Piece
-from adeu.tabular import Job, Learners, Training
+from adeu.tabular import Job, Learners, QLearning, Training
 
 EPISODES = 300
 CLAIM = "traces/claim.csv"
@@ -36,48 +35,40 @@ class GameSetting:
     """Tabular Q-learning on a random increasing-reward game, which the seed draws.
 
     Args:
-        f: the uncertainty.
-        g: the normaliser.
-        D: the distribution.
+        agent: who learns.
         states: of the game, all of them on its path.
         actions: of the game.
         hole: the probability that a wrong action ends the episode.
         cost: a wrong action pays between -cost and -cost/2 ...
         lure: ... or, with this probability, a little more than 0.
         episodes: how many to train.
-        learners: several tables in place of one.
     """
 
-    f: Mechanism
-    g: Normalizer
-    D: Distribution
+    agent: QLearning
     states: int = 30
     actions: int = 4
     hole: float = 1.0
     cost: float = 10.0
     lure: float = 0.0
     episodes: int = EPISODES
-    learners: Learners | None = None
 
     def trainer(self, seed: int) -> GameTrainer:
         game = theory.random_game(self.states, self.actions, seed, hole=self.hole, cost=self.cost, lure=self.lure)
-        explorer = adeu.Explorer(self.f, self.g, self.D)
-        job = adeu.tabular.make_job(
+        job = self.agent.job(
             adeu.tabular.from_mdp(game),
-            explorer,
             episodes=self.episodes,
             max_steps=3 * self.states,
             seed=seed,
             evaluate_every=1,
-            learners=self.learners,
         )
         return GameTrainer(job, game, self._chances())
 
     def _chances(self) -> Chances | None:
-        if isinstance(self.f, adeu.Counts) and isinstance(self.g, adeu.ShiftedSigmoid):
-            return Chances(None, self.f.beta, self.g.shift)
-        if isinstance(self.f, adeu.Constant) and self.learners is None:
-            return Chances(self.f.c)
+        f, g = self.agent.explorer.f, self.agent.explorer.g
+        if isinstance(f, adeu.Counts) and isinstance(g, adeu.ShiftedSigmoid):
+            return Chances(None, f.beta, g.shift)
+        if isinstance(f, adeu.Constant) and self.agent.learners is None:
+            return Chances(f.c)
         return None
 
 
@@ -221,13 +212,17 @@ def _share(name: str) -> Callable[[Curves], float | None]:
     return of
 
 
-GREEDY = GameSetting(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+def epsilon_greedy(epsilon: float, learners: Learners | None = None) -> GameSetting:
+    explorer = adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli())
+    return GameSetting(QLearning(explorer, learners=learners))
+
+
 METHODS = {
-    "adeu": GameSetting(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical()),
-    "eps-greedy-0.01": dataclasses.replace(GREEDY, f=adeu.Constant(0.01)),
-    "eps-greedy-0.1": dataclasses.replace(GREEDY, f=adeu.Constant(0.1)),
-    "greedy": GREEDY,
-    "ucb": dataclasses.replace(GREEDY, learners=Learners(ucb=10.0)),
+    "adeu": GameSetting(QLearning(adeu.Explorer(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical()))),
+    "eps-greedy-0.01": epsilon_greedy(0.01),
+    "eps-greedy-0.1": epsilon_greedy(0.1),
+    "greedy": epsilon_greedy(0.0),
+    "ucb": epsilon_greedy(0.0, Learners(ucb=10.0)),
 }
 
 EXPERIMENT = Experiment(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from adeu.experiments import plots
-from adeu.experiments.experiment import Experiment, Metric
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import Experiment, Metric
 from adeu.runs.statistics import Curves, band
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.theory import treasure_probability

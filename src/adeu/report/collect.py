@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adeu.experiments import NAMES, plots
-from adeu.experiments.experiment import WATCHED, Experiment
+from adeu.experiments import NAMES
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import WATCHED, Experiment
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.traces import read_map, read_traces, short

@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from adeu.experiments.plots import COLORS
+from adeu.experiments.lib.plots import COLORS
 from adeu.report.collect import collect
 from adeu.runs.folder import write
 

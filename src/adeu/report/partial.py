@@ -7,7 +7,7 @@ import pathlib
 from typing import Any
 
 from adeu.experiments import locate
-from adeu.experiments.experiment import MAX, MEAN, SPREAD, Experiment, curve_columns
+from adeu.experiments.lib.experiment import MAX, MEAN, SPREAD, Experiment, curve_columns
 from adeu.report.files import complete_runs, read_json
 from adeu.runs.folder import SPEC
 

@@ -98,19 +98,21 @@ def _engine(name: str, address: str | None) -> Engine:
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:
-    """Whether the folder holds the whole run. A folder that holds another one, or a broken one, is refused."""
+    """Whether the folder holds the whole run; rejects a folder that holds another one, or a broken one."""
     folder = out / spec.name
-    found = read_json(folder / SPEC)
-    if found is None:
+    written = read_json(folder / SPEC)
+    if written is None:
         return False
     mine = json.loads(json.dumps(spec.plain()))
     try:
-        theirs = {name: found[name] for name in mine}
+        theirs = {name: written[name] for name in mine}
     except (TypeError, KeyError):
         raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
     if theirs != mine:
-        how = "; ".join(list(differences(theirs, mine))[:3])
-        raise ValueError(f"{folder} holds another run: {how}. Choose another --out, or delete that folder")
+        found = sorted(differences(theirs, mine), key=lambda difference: not difference.form)
+        what = "a run of another version of adeu, whose settings differ in form" if found[0].form else "another run"
+        how = "; ".join(difference.words for difference in found[:3])
+        raise ValueError(f"{folder} holds {what}: {how}. Choose another --out, or delete that folder")
     done = read_json(folder / DONE)
     if done is not None:
         check_metrics(folder, done)

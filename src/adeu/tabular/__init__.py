@@ -1,8 +1,8 @@
-"""Q-learning over finite MDPs at native speed, with the parts that users compose.
+"""Q-learning and DQN over finite MDPs at native speed, with the parts that users compose.
 
-`tables` makes a `model`, `learn` a `job`, `training` carries it out; `lower` turns parts into the NamedTuples of
-`mechanisms` and `decisions`, whose types select what `kernels` compiles. Only `learn` and `lower` load JAX: a worker
-that runs jobs has none.
+`from_tables` makes a `model`, the agents `q_learning` and `table_dqn` a `job`, `job_training` runs it; `lower` turns
+parts into the NamedTuples of `f_forms` and `decision_forms`, whose types select what `kernels` compiles. Only the
+agents and `lower` load JAX: a worker that runs jobs does not.
 """
 
 import lazy_loader

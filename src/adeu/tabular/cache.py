@@ -27,15 +27,15 @@ OPTIONS: Any = {"nogil": True, **KERNEL}
 """Other threads live while a kernel runs."""
 
 
-def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
+def compile_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
     """The compiled function for arguments of these types."""
     modules = {module for argument in arguments for kind in _kinds(argument) for module in _modules(kind)}
     foreign = {module for module in modules if not module.startswith("adeu.tabular.")}
-    return _compiled(function, _folder(foreign))
+    return _compile(function, _folder(foreign))
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], folder: str) -> Any:
+def _compile(function: Callable[..., Any], folder: str) -> Any:
     njit: Any = numba.njit
     if not folder:
         return njit(function, **OPTIONS)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.tabular.kernels import Settings
+from adeu.tabular.kernels import LoopSettings
 
 
 class Job(NamedTuple):
@@ -17,7 +17,7 @@ class Job(NamedTuple):
     g: Any
     D: Any
     guard: Any
-    settings: Settings
+    settings: LoopSettings
     visits: NDArray[np.int64]
     seed: int
 

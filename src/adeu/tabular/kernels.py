@@ -17,16 +17,16 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from adeu.tabular.decisions import advise, greedy, normalize, restart, sample
-from adeu.tabular.learners import learn, prefer, value
-from adeu.tabular.mechanisms import Scene, Seen, begin, measure, observe
+from adeu.tabular.decision_forms import advise, greedy, normalize, restart, sample
+from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
+from adeu.tabular.learner_forms import learn, prefer, value
 from adeu.tabular.model import first_state, outcome
 from adeu.tabular.stack import floats
 from adeu.tabular.stream import Stream
 from adeu.tabular.trace import Step, note
 
 
-class Settings(NamedTuple):
+class LoopSettings(NamedTuple):
     episodes: int
     max_steps: int
     gamma: float
@@ -88,7 +88,7 @@ def train(
     g: Any,
     D: Any,
     guard: Any,
-    settings: Settings,
+    settings: LoopSettings,
     record: Record,
     rng: Stream,
     evaluation_rng: Stream,

@@ -21,7 +21,7 @@ import adeu.mechanisms.ensemble
 import adeu.mechanisms.td_error
 import adeu.normalizers
 from adeu.core.explorer import Explorer
-from adeu.tabular import decisions, mechanisms
+from adeu.tabular import decision_forms, f_forms
 from adeu.tabular.model import Model
 
 
@@ -39,7 +39,7 @@ def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
     from gymnasium.spaces import Discrete
 
     bound = explorer.bind(Discrete(model.num_states), Discrete(model.num_actions))
-    guard = decisions.NoGuard() if bound.guard is None else lower(bound.guard, model)
+    guard = decision_forms.NoGuardForm() if bound.guard is None else lower(bound.guard, model)
     return Lowered(lower(bound.f, model), lower(bound.g, model), lower(bound.D, model), guard)
 
 
@@ -55,98 +55,98 @@ def _no_form(part: Any, hint: str = "") -> TypeError:
 
 @lower.register
 def _(part: adeu.mechanisms.constant.Constant, model: Model) -> Any:
-    return mechanisms.Constant(part.c)
+    return f_forms.ConstantForm(part.c)
 
 
 @lower.register
 def _(part: adeu.mechanisms.constant.Schedule, model: Model) -> Any:
-    kind = mechanisms.Linear if part.kind == "linear" else mechanisms.Exponential
+    kind = f_forms.LinearForm if part.kind == "linear" else f_forms.ExponentialForm
     return kind(part.start, part.end, float(part.steps))
 
 
 @lower.register
 def _(part: adeu.mechanisms.counts.Counts, model: Model) -> Any:
-    return mechanisms.Counts(part.beta)
+    return f_forms.CountsForm(part.beta)
 
 
 @lower.register
 def _(part: adeu.mechanisms.td_error.TdError, model: Model) -> Any:
     if part.num_states is None:
         raise _no_form(part, " without num_states")
-    return mechanisms.TdError(part.sigma, part.rate, np.ones(model.num_states))
+    return f_forms.TdErrorForm(part.sigma, part.rate, np.ones(model.num_states))
 
 
 @lower.register
 def _(part: adeu.mechanisms.cost.ExpectedCost, model: Model) -> Any:
-    return mechanisms.ExpectedCost(part.step_size, np.zeros((model.num_states, model.num_actions)))
+    return f_forms.ExpectedCostForm(part.step_size, np.zeros((model.num_states, model.num_actions)))
 
 
 @lower.register
 def _(part: adeu.mechanisms.ensemble.EnsembleStd, model: Model) -> Any:
-    return mechanisms.EnsembleStd(part.lam)
+    return f_forms.EnsembleStdForm(part.lam)
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
-    return functools.reduce(mechanisms.Sum, [lower(term, model) for term in part.terms])
+    return functools.reduce(f_forms.SumForm, [lower(term, model) for term in part.terms])
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Product, model: Model) -> Any:
-    return functools.reduce(mechanisms.Product, [lower(factor, model) for factor in part.factors])
+    return functools.reduce(f_forms.ProductForm, [lower(factor, model) for factor in part.factors])
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Inverse, model: Model) -> Any:
-    return mechanisms.Inverse(lower(part.f_safety, model), part.floor)
+    return f_forms.InverseForm(lower(part.f_safety, model), part.floor)
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Ratio, model: Model) -> Any:
     f, f_safety = lower(part.f, model), lower(part.f_safety, model)
     if isinstance(part.lam, str):
-        return mechanisms.ConditionedRatio(f, f_safety, part.floor)
-    return mechanisms.Ratio(f, f_safety, part.lam, part.floor)
+        return f_forms.ConditionedRatioForm(f, f_safety, part.floor)
+    return f_forms.RatioForm(f, f_safety, part.lam, part.floor)
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Rollouts, model: Model) -> Any:
-    return mechanisms.Rollouts(lower(part.f, model), part.rho, part.c, np.zeros(1, bool))
+    return f_forms.RolloutsForm(lower(part.f, model), part.rho, part.c, np.zeros(1, bool))
 
 
 @lower.register
 def _(part: adeu.normalizers.Sigmoid, model: Model) -> Any:
-    return decisions.Sigmoid(part.c)
+    return decision_forms.SigmoidForm(part.c)
 
 
 @lower.register
 def _(part: adeu.normalizers.Saturating, model: Model) -> Any:
-    return decisions.Saturating(part.c)
+    return decision_forms.SaturatingForm(part.c)
 
 
 @lower.register
 def _(part: adeu.normalizers.ShiftedSigmoid, model: Model) -> Any:
-    return decisions.ShiftedSigmoid(part.shift)
+    return decision_forms.ShiftedSigmoidForm(part.shift)
 
 
 @lower.register
 def _(part: adeu.normalizers.Identity, model: Model) -> Any:
-    return decisions.Identity()
+    return decision_forms.IdentityForm()
 
 
 @lower.register
 def _(part: adeu.normalizers.Clip, model: Model) -> Any:
-    return decisions.Clip(part.low, part.high)
+    return decision_forms.ClipForm(part.low, part.high)
 
 
 @lower.register
 def _(part: adeu.distributions.Categorical, model: Model) -> Any:
-    return decisions.Categorical(part.temperature)
+    return decision_forms.CategoricalForm(part.temperature)
 
 
 @lower.register
 def _(part: adeu.distributions.Bernoulli, model: Model) -> Any:
-    return decisions.Bernoulli()
+    return decision_forms.BernoulliForm()
 
 
 @lower.register
@@ -158,7 +158,7 @@ def _(part: adeu.distributions.Options, model: Model) -> Any:
         row[: len(option)] = option
     weights = np.array(part.weights or np.ones(len(options)), float)
     tail = -adeu.distributions.zeta_survival(part.mu, part.longest)
-    return decisions.Options(
+    return decision_forms.OptionsForm(
         part.carried, table, lengths, weights, tail, np.zeros(len(options)), np.zeros(2, np.int64)
     )
 
@@ -167,4 +167,4 @@ def _(part: adeu.distributions.Options, model: Model) -> Any:
 def _(part: adeu.guards.KnownUnsafe, model: Model) -> Any:
     advice = np.full(model.num_states, -1)
     advice[list(part.states)] = part.actions
-    return decisions.KnownUnsafe(advice)
+    return decision_forms.KnownUnsafeForm(advice)

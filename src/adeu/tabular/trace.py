@@ -43,7 +43,7 @@ class NoTrace(NamedTuple):
     """For compiled training: what does nothing costs nothing."""
 
 
-class Rows(NamedTuple):
+class TraceRows(NamedTuple):
     """For the loop in Python."""
 
     best: list[int]
@@ -66,6 +66,6 @@ def _(trace: NoTrace, step: Step, center: Floats) -> None:
 
 
 @note.register
-def _(trace: Rows, step: Step, center: Floats) -> None:
+def _(trace: TraceRows, step: Step, center: Floats) -> None:
     trace.best.append(int(center.argmax()))
     trace.steps.append(step)

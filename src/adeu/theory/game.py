@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import check
-from adeu.tabular.arrays import as_array
+from adeu.tabular.array_check import as_array
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adeu.core import check
-from adeu.tabular.arrays import as_array
+from adeu.tabular.array_check import as_array
 from adeu.theory.game import END, Floats, Game, Ints, read_game
 from adeu.theory.increasing import Verdict, find_fault, holds
 

@@ -8,7 +8,7 @@ import functools
 from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece, Row
 from adeu.tabular.job import Job
-from adeu.tabular.training import Training
+from adeu.tabular.job_training import Training
 
 SUMMED = ("steps", "violations", "explored", "switches", "uncertainty", "spread")
 
@@ -65,7 +65,7 @@ class TabularTrainer:
         return Piece([self._row(first)] if last % every == 0 else [], traces)
 
     def _row(self, first: int) -> Row:
-        record, episodes = self._training.work.record, self.done - first
+        record, episodes = self._training.arguments.record, self.done - first
         returned = record.returns[self.done // self.job.settings.evaluate_every - 1]
         sums = {name: getattr(record, name)[first : self.done].sum().item() for name in SUMMED}
         steps = sums["steps"]

@@ -57,74 +57,74 @@ def begin(f: Any, rng: Stream) -> None:
     pass
 
 
-class Constant(NamedTuple):
+class ConstantForm(NamedTuple):
     c: float
 
 
-class Linear(NamedTuple):
+class LinearForm(NamedTuple):
     start: float
     end: float
     steps: float
 
 
-class Exponential(NamedTuple):
+class ExponentialForm(NamedTuple):
     start: float
     end: float
     steps: float
 
 
-class Counts(NamedTuple):
+class CountsForm(NamedTuple):
     beta: float
 
 
-class TdError(NamedTuple):
+class TdErrorForm(NamedTuple):
     sigma: float
     rate: float
     table: Floats
 
 
-class ExpectedCost(NamedTuple):
+class ExpectedCostForm(NamedTuple):
     step_size: float
     table: Floats
 
 
-class EnsembleStd(NamedTuple):
+class EnsembleStdForm(NamedTuple):
     lam: float
 
 
 @measure.register
-def _(f: Constant, at: Scene) -> float:
+def _(f: ConstantForm, at: Scene) -> float:
     return f.c
 
 
 @measure.register
-def _(f: Linear, at: Scene) -> float:
+def _(f: LinearForm, at: Scene) -> float:
     return f.start + (f.end - f.start) * min(at.step / f.steps, 1.0)
 
 
 @measure.register
-def _(f: Exponential, at: Scene) -> float:
+def _(f: ExponentialForm, at: Scene) -> float:
     return f.start * (f.end / f.start) ** min(at.step / f.steps, 1.0)
 
 
 @measure.register
-def _(f: Counts, at: Scene) -> float:
+def _(f: CountsForm, at: Scene) -> float:
     return 1.0 / (f.beta * math.sqrt(at.visits[at.s] + 1))
 
 
 @measure.register
-def _(f: TdError, at: Scene) -> float:
+def _(f: TdErrorForm, at: Scene) -> float:
     return f.table[at.s]
 
 
 @observe.register
-def _(f: TdError, at: Scene, seen: Seen, td_error: float) -> None:
+def _(f: TdErrorForm, at: Scene, seen: Seen, td_error: float) -> None:
     surprise = math.tanh(abs(td_error) / (2 * f.sigma))
     f.table[at.s] += f.rate * (surprise - f.table[at.s])
 
 
 @measure.register
-def _(f: ExpectedCost, at: Scene) -> float:
+def _(f: ExpectedCostForm, at: Scene) -> float:
     worst = f.table[at.s, 0]
     for a in range(1, f.table.shape[1]):
         worst = max(worst, f.table[at.s, a])
@@ -132,12 +132,12 @@ def _(f: ExpectedCost, at: Scene) -> float:
 
 
 @observe.register
-def _(f: ExpectedCost, at: Scene, seen: Seen, td_error: float) -> None:
+def _(f: ExpectedCostForm, at: Scene, seen: Seen, td_error: float) -> None:
     f.table[at.s, seen.action] += f.step_size * (seen.cost - f.table[at.s, seen.action])
 
 
 @measure.register
-def _(f: EnsembleStd, at: Scene) -> float:
+def _(f: EnsembleStdForm, at: Scene) -> float:
     best = at.center[0]
     for a in range(1, at.center.size):
         best = max(best, at.center[a])
@@ -149,35 +149,35 @@ def _(f: EnsembleStd, at: Scene) -> float:
     return f.lam * total / ties
 
 
-class Sum(NamedTuple):
+class SumForm(NamedTuple):
     f: Any
     other: Any
 
 
-class Product(NamedTuple):
+class ProductForm(NamedTuple):
     f: Any
     other: Any
 
 
-class Inverse(NamedTuple):
+class InverseForm(NamedTuple):
     f: Any
     floor: float
 
 
-class Ratio(NamedTuple):
+class RatioForm(NamedTuple):
     f: Any
     other: Any
     lam: float
     floor: float
 
 
-class ConditionedRatio(NamedTuple):
+class ConditionedRatioForm(NamedTuple):
     f: Any
     other: Any
     floor: float
 
 
-class Rollouts(NamedTuple):
+class RolloutsForm(NamedTuple):
     f: Any
     rho: float
     c: float
@@ -185,27 +185,27 @@ class Rollouts(NamedTuple):
 
 
 @measure.register
-def _(f: Sum, at: Scene) -> float:
+def _(f: SumForm, at: Scene) -> float:
     return measure(f.f, at) + measure(f.other, at)
 
 
 @measure.register
-def _(f: Product, at: Scene) -> float:
+def _(f: ProductForm, at: Scene) -> float:
     return measure(f.f, at) * measure(f.other, at)
 
 
 @measure.register
-def _(f: Inverse, at: Scene) -> float:
+def _(f: InverseForm, at: Scene) -> float:
     return 1.0 / max(measure(f.f, at), f.floor)
 
 
 @measure.register
-def _(f: Ratio, at: Scene) -> float:
+def _(f: RatioForm, at: Scene) -> float:
     return measure(f.f, at) / (f.lam * max(measure(f.other, at), f.floor))
 
 
 @measure.register
-def _(f: ConditionedRatio, at: Scene) -> float:
+def _(f: ConditionedRatioForm, at: Scene) -> float:
     cost, best = measure(f.other, at), -math.inf
     for a in range(at.center.size):
         mean = float(np.mean(at.q[at.s, :, a]))
@@ -216,12 +216,12 @@ def _(f: ConditionedRatio, at: Scene) -> float:
 
 
 @measure.register
-def _(f: Rollouts, at: Scene) -> float:
+def _(f: RolloutsForm, at: Scene) -> float:
     return f.c if f.coin[0] else measure(f.f, at)
 
 
 @begin.register
-def _(f: Rollouts, rng: Stream) -> None:
+def _(f: RolloutsForm, rng: Stream) -> None:
     f.coin[0] = uniform(rng) < f.rho
     begin(f.f, rng)
 
@@ -244,9 +244,9 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.other, at, seen, td_error)
 
 
-begin.register(Inverse, _begin_one)
-for one in (Inverse, Rollouts):
+begin.register(InverseForm, _begin_one)
+for one in (InverseForm, RolloutsForm):
     observe.register(one, _observe_one)
-for both in (Sum, Product, Ratio, ConditionedRatio):
+for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):
     begin.register(both, _begin_both)
     observe.register(both, _observe_both)

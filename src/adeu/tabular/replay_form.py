@@ -12,15 +12,15 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from adeu.tabular.learners import learn, prefer, value
-from adeu.tabular.mechanisms import Seen
+from adeu.tabular.f_forms import Seen
+from adeu.tabular.learner_forms import learn, prefer, value
 from adeu.tabular.model import allowed
 from adeu.tabular.stream import Stream, below, uniform
 
 Floats = NDArray[np.float64]
 
 
-class Store(NamedTuple):
+class ReplayTable(NamedTuple):
     """A ring of steps."""
 
     state: NDArray[np.uint32]
@@ -43,11 +43,11 @@ class Clock(NamedTuple):
     """(1,): the step that first paid it, counted from 1."""
 
 
-class Replayed(NamedTuple):
+class ReplayedForm(NamedTuple):
     q: Floats
     """(S, tables, A)."""
     target: Floats
-    store: Store
+    store: ReplayTable
     clock: Clock
     alpha: float
     batch: int
@@ -67,13 +67,13 @@ def _mean(q: Floats, s: int, a: int) -> float:
 
 
 @value.register
-def _(learner: Replayed, mask: Any, s: int, center: Floats) -> None:
+def _(learner: ReplayedForm, mask: Any, s: int, center: Floats) -> None:
     for a in range(len(mask.numbers)):
         center[a] = _mean(learner.q, s, a) if allowed(mask, s, a) else -math.inf
 
 
 @prefer.register
-def _(learner: Replayed, mask: Any, s: int, center: Floats) -> None:
+def _(learner: ReplayedForm, mask: Any, s: int, center: Floats) -> None:
     q, acting = learner.q, learner.clock.table[0]
     for a in range(len(mask.numbers)):
         if not allowed(mask, s, a):
@@ -98,7 +98,7 @@ def _best_after(target: Floats, mask: Any, s: int, i: int) -> float:
 
 
 @register_jitable(forceinline=True)
-def _keep(learner: Replayed, s: int, seen: Seen, rng: Stream) -> None:
+def _keep(learner: ReplayedForm, s: int, seen: Seen, rng: Stream) -> None:
     store, clock = learner.store, learner.clock
     place = clock.steps[0] % store.reward.size
     store.state[place] = s
@@ -115,7 +115,7 @@ def _keep(learner: Replayed, s: int, seen: Seen, rng: Stream) -> None:
 
 
 @register_jitable(forceinline=True)
-def _replay(learner: Replayed, mask: Any, gamma: float, rng: Stream) -> None:
+def _replay(learner: ReplayedForm, mask: Any, gamma: float, rng: Stream) -> None:
     q, store = learner.q, learner.store
     filled = min(learner.clock.steps[0], store.reward.size)
     for _ in range(learner.batch):
@@ -130,7 +130,7 @@ def _replay(learner: Replayed, mask: Any, gamma: float, rng: Stream) -> None:
 
 
 @learn.register
-def _(learner: Replayed, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
+def _(learner: ReplayedForm, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
     q, target, clock = learner.q, learner.target, learner.clock
     _keep(learner, s, seen, rng)
     total = 0.0

@@ -1,4 +1,4 @@
-"""A job under way: advanced in pieces, saved, gone on with, looked into."""
+"""A job in training: advanced in pieces, saved, resumed, traced."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import check
-from adeu.tabular.cache import compiled
+from adeu.tabular.cache import compile_kernel
 from adeu.tabular.job import Job, Result
-from adeu.tabular.kernels import Record, Settings, train
+from adeu.tabular.kernels import LoopSettings, Record, train
 from adeu.tabular.stream import Stream, streams
-from adeu.tabular.trace import NoTrace, Rows, Trace
+from adeu.tabular.trace import NoTrace, Trace, TraceRows
 
 PIECE = 2**22
 """Steps that `run` trains at once, at most: well below a second, and between two pieces Ctrl-C is heard."""
 
 
-class Work(NamedTuple):
-    """What `train` works on."""
+class KernelArguments(NamedTuple):
+    """What `kernels.train` takes, but for the episodes to train and the trace."""
 
     model: Any
     learner: Any
@@ -30,7 +30,7 @@ class Work(NamedTuple):
     g: Any
     D: Any
     guard: Any
-    settings: Settings
+    settings: LoopSettings
     record: Record
     rng: Stream
     evaluation_rng: Stream
@@ -41,17 +41,17 @@ WRITTEN = ("learner", "f", "g", "D", "record", "rng", "evaluation_rng")
 
 
 class Training:
-    """A job under way. The result is the same, bit for bit, in however many pieces and processes it comes about.
+    """A job in training. The result is the same, bit for bit, however many pieces and processes it is split into.
 
     Args:
-        job: what `make_job` made; it stays as it is.
+        job: what an agent's `job` made; it is not changed.
 
     Examples:
         >>> import adeu
         >>> from adeu import tabular
         >>> model = tabular.from_arrays([[0, 1], [0, 1]], [[0, 0], [0, 1]], [[False, False], [False, True]])
-        >>> explorer = adeu.Explorer(adeu.Counts(2), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
-        >>> job = tabular.make_job(model, explorer, episodes=30, max_steps=9, seed=0)
+        >>> explorer = adeu.Explorer(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
+        >>> job = tabular.QLearning(explorer).job(model, episodes=30, max_steps=9, seed=0)
         >>> training = tabular.Training(job)
         >>> training.advance(10)
         >>> later = tabular.Training(job)
@@ -64,12 +64,13 @@ class Training:
         self.job = job
         self.episode = 0
         """Episodes done so far."""
-        self.work = prepare(job)
+        self.arguments = prepare(job)
+        """What the kernel reads and writes."""
 
     @property
     def steps(self) -> int:
         """Environment steps so far."""
-        return int(self.work.record.steps[: self.episode].sum())
+        return int(self.arguments.record.steps[: self.episode].sum())
 
     @property
     def left(self) -> int:
@@ -79,16 +80,16 @@ class Training:
     def advance(self, episodes: int) -> None:
         """Trains so many more episodes, or all that are left."""
         last = self.episode + min(check.as_whole(self, "episodes", episodes, at_least=0), self.left)
-        self._kernel(*self.work, self.episode, last, NoTrace())
+        self._kernel(*self.arguments, self.episode, last, NoTrace())
         self.episode = last
 
     def trace(self) -> Trace:
         """Trains one more episode, as `advance(1)` would, in Python, and returns what happened in it."""
         if self.left == 0:
             raise ValueError(f"Training: all {self.episode} episodes are over")
-        rows = Rows([], [])
+        rows = TraceRows([], [])
         with np.errstate(all="ignore"):  # as in compiled code
-            train(*self.work, self.episode, self.episode + 1, rows)
+            train(*self.arguments, self.episode, self.episode + 1, rows)
         self.episode += 1
         return rows.trace()
 
@@ -97,7 +98,7 @@ class Training:
         return {"episode": np.array(self.episode), **{name: array.copy() for name, array in self._arrays()}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from where another training of the same job was when it gave these arrays."""
+        """Resumes where another training of the same job was when it gave these arrays."""
         given = {name: np.asarray(arrays[name]) for name in arrays}
         own = {"episode": np.array(self.episode), **dict(self._arrays())}
         if own.keys() != given.keys():
@@ -116,7 +117,7 @@ class Training:
 
     def result(self) -> Result:
         """What was learned so far, and how it went."""
-        learner, record = self.work.learner, self.work.record
+        learner, record = self.arguments.learner, self.arguments.record
         q = learner.q.mean(axis=1)
         if hasattr(self.job.model.mask, "table"):
             q[~self.job.model.mask.table] = -np.inf
@@ -137,14 +138,14 @@ class Training:
 
     @functools.cached_property
     def _kernel(self) -> Any:
-        return compiled(train, *self.work, NoTrace())
+        return compile_kernel(train, *self.arguments, NoTrace())
 
     def _arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
         for name in WRITTEN:
-            yield from _named(name, getattr(self.work, name))
+            yield from _named(name, getattr(self.arguments, name))
 
 
-def prepare(job: Job) -> Work:
+def prepare(job: Job) -> KernelArguments:
     """All that the job's first episode finds: fresh copies of what it writes to."""
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     steps, violations, explored, switches = np.zeros((4, episodes), np.int64)
@@ -152,7 +153,7 @@ def prepare(job: Job) -> Work:
     returns = np.zeros(episodes // every)
     record = Record(job.visits.copy(), steps, violations, explored, switches, uncertainty, spread, returns)
     parts = copy.deepcopy((job.learner, job.f, job.g, job.D, job.guard))
-    return Work(job.model, *parts, job.settings, record, *streams(job.seed, 2))
+    return KernelArguments(job.model, *parts, job.settings, record, *streams(job.seed, 2))
 
 
 def run(job: Job) -> Result:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adeu.experiments.experiment import read
+from adeu.experiments.lib.experiment import read
 from adeu.runs.folder import SPEC, read_json
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adeu.core import check
 from adeu.envs.mdp import Mdp
-from adeu.tabular.arrays import as_array
+from adeu.tabular.array_check import as_array
 from adeu.tabular.model import AllActions, Deterministic, SomeActions, Stochastic
 
 ROUNDING = 1e-6

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adeu.core import check
 
 
-def as_array(owner: str, argument: str, value: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def as_array(owner: Any, argument: str, value: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """The value as a new array of this shape with finite entries; a single number is spread over it."""
     try:
         given = np.asarray(value)

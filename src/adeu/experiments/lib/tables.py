@@ -8,8 +8,8 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from adeu.experiments.experiment import Experiment
-from adeu.experiments.plots import WIDEST
+from adeu.experiments.lib.experiment import Experiment
+from adeu.experiments.lib.plots import WIDEST
 
 FIGURES = ("value", "low", "high", "paper")
 NEAR = 0.1

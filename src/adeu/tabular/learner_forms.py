@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from adeu.tabular.mechanisms import Seen
+from adeu.tabular.f_forms import Seen
 from adeu.tabular.model import allowed
 from adeu.tabular.operation import operation
 from adeu.tabular.stream import Stream, uniform
@@ -21,11 +21,11 @@ from adeu.tabular.stream import Stream, uniform
 Floats = NDArray[np.float64]
 
 
-class ConstantStep(NamedTuple):
+class ConstantStepForm(NamedTuple):
     alpha: float
 
 
-class VisitStep(NamedTuple):
+class VisitStepForm(NamedTuple):
     """1/n(s, a): what an average of all targets takes."""
 
     visits: NDArray[np.int64]
@@ -37,23 +37,23 @@ def step_size(steps: Any, s: int, a: int) -> float:
 
 
 @step_size.register
-def _(steps: ConstantStep, s: int, a: int) -> float:
+def _(steps: ConstantStepForm, s: int, a: int) -> float:
     return steps.alpha
 
 
 @step_size.register
-def _(steps: VisitStep, s: int, a: int) -> float:
+def _(steps: VisitStepForm, s: int, a: int) -> float:
     steps.visits[s, a] += 1
     return 1.0 / steps.visits[s, a]
 
 
-class Single(NamedTuple):
+class SingleForm(NamedTuple):
     q: Floats
     """(S, 1, A)."""
     steps: Any
 
 
-class Ensemble(NamedTuple):
+class EnsembleForm(NamedTuple):
     q: Floats
     """(S, learners, A)."""
     steps: Any
@@ -88,17 +88,17 @@ def target(q: Floats, learner: int, mask: Any, seen: Seen, gamma: float) -> floa
     return seen.reward + gamma * highest
 
 
-def _one_value(learner: Single, mask: Any, s: int, center: Floats) -> None:
+def _one_value(learner: SingleForm, mask: Any, s: int, center: Floats) -> None:
     for a in range(len(mask.numbers)):
         center[a] = learner.q[s, 0, a] if allowed(mask, s, a) else -math.inf
 
 
-prefer.register(Single, _one_value)
-value.register(Single, _one_value)
+prefer.register(SingleForm, _one_value)
+value.register(SingleForm, _one_value)
 
 
 @learn.register
-def _(learner: Single, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
+def _(learner: SingleForm, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
     td_error = target(learner.q, 0, mask, seen, gamma) - learner.q[s, 0, seen.action]
     learner.q[s, 0, seen.action] += step_size(learner.steps, s, seen.action) * td_error
     return td_error
@@ -113,7 +113,7 @@ def _mean(q: Floats, s: int, a: int) -> float:
 
 
 @prefer.register
-def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
+def _(learner: EnsembleForm, mask: Any, s: int, center: Floats) -> None:
     for a in range(len(mask.numbers)):
         if not allowed(mask, s, a):
             center[a] = -math.inf
@@ -126,13 +126,13 @@ def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
 
 
 @value.register
-def _(learner: Ensemble, mask: Any, s: int, center: Floats) -> None:
+def _(learner: EnsembleForm, mask: Any, s: int, center: Floats) -> None:
     for a in range(len(mask.numbers)):
         center[a] = _mean(learner.q, s, a) if allowed(mask, s, a) else -math.inf
 
 
 @learn.register
-def _(learner: Ensemble, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
+def _(learner: EnsembleForm, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
     alpha, total = step_size(learner.steps, s, seen.action), 0.0
     for i in range(learner.q.shape[1]):
         td_error = target(learner.q, i, mask, seen, gamma) - learner.q[s, i, seen.action]

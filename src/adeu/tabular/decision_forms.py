@@ -41,23 +41,23 @@ def advise(guard: Any, s: int) -> int:
     raise TypeError(f"{guard} has no rule for advise(guard, s)")
 
 
-class Sigmoid(NamedTuple):
+class SigmoidForm(NamedTuple):
     c: float
 
 
-class Saturating(NamedTuple):
+class SaturatingForm(NamedTuple):
     c: float
 
 
-class ShiftedSigmoid(NamedTuple):
+class ShiftedSigmoidForm(NamedTuple):
     shift: float
 
 
-class Identity(NamedTuple):
+class IdentityForm(NamedTuple):
     pass
 
 
-class Clip(NamedTuple):
+class ClipForm(NamedTuple):
     low: float
     high: float
 
@@ -71,39 +71,39 @@ def sigmoid(x: float) -> float:
 
 
 @normalize.register
-def _(g: Sigmoid, uncertainty: float) -> float:
+def _(g: SigmoidForm, uncertainty: float) -> float:
     return g.c * sigmoid(uncertainty)
 
 
 @normalize.register
-def _(g: Saturating, uncertainty: float) -> float:
+def _(g: SaturatingForm, uncertainty: float) -> float:
     return -g.c * math.expm1(-uncertainty)
 
 
 @normalize.register
-def _(g: ShiftedSigmoid, uncertainty: float) -> float:
+def _(g: ShiftedSigmoidForm, uncertainty: float) -> float:
     return sigmoid(g.shift - 1.0 / uncertainty) if uncertainty > 0 else 0.0
 
 
 @normalize.register
-def _(g: Identity, uncertainty: float) -> float:
+def _(g: IdentityForm, uncertainty: float) -> float:
     return uncertainty
 
 
 @normalize.register
-def _(g: Clip, uncertainty: float) -> float:
+def _(g: ClipForm, uncertainty: float) -> float:
     return min(max(uncertainty, g.low), g.high)
 
 
-class Categorical(NamedTuple):
+class CategoricalForm(NamedTuple):
     temperature: float
 
 
-class Bernoulli(NamedTuple):
+class BernoulliForm(NamedTuple):
     pass
 
 
-class Options(NamedTuple):
+class OptionsForm(NamedTuple):
     carried: bool
     table: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -165,7 +165,7 @@ def greedy(values: Floats, numbers: Numbers, rng: Stream) -> int:
 
 @sample.register
 def _(
-    D: Categorical, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: CategoricalForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     trust = (1.0 - min(max(spread, 0.0), 1.0)) / D.temperature
     highest = best(center, numbers)
@@ -177,7 +177,7 @@ def _(
 
 @sample.register
 def _(
-    D: Bernoulli, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: BernoulliForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     explored = uniform(rng) < spread
     lowest = -1.7976931348623157e308 if explored else best(center, numbers)
@@ -185,7 +185,9 @@ def _(
 
 
 @sample.register
-def _(D: Options, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
+def _(
+    D: OptionsForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+) -> tuple[int, bool]:
     option, left = D.now[0], D.now[1]
     if left == 0 and uniform(rng) < spread:
         possible = False
@@ -204,25 +206,25 @@ def _(D: Options, numbers: Numbers, center: Floats, spread: float, scratch: Floa
 
 
 @restart.register
-def _(D: Options, episode_ended: bool) -> None:
+def _(D: OptionsForm, episode_ended: bool) -> None:
     if not (episode_ended and D.carried):
         D.now[1] = 0
 
 
-class NoGuard(NamedTuple):
+class NoGuardForm(NamedTuple):
     pass
 
 
-class KnownUnsafe(NamedTuple):
+class KnownUnsafeForm(NamedTuple):
     advice: NDArray[np.int64]
     """(S,): the mentor's action, -1 where it has none."""
 
 
 @advise.register
-def _(guard: NoGuard, s: int) -> int:
+def _(guard: NoGuardForm, s: int) -> int:
     return -1
 
 
 @advise.register
-def _(guard: KnownUnsafe, s: int) -> int:
+def _(guard: KnownUnsafeForm, s: int) -> int:
     return guard.advice[s]

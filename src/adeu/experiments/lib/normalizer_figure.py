@@ -7,7 +7,7 @@ import pathlib
 import jax.numpy as jnp
 
 import adeu
-from adeu.experiments import plots
+from adeu.experiments.lib import plots
 
 
 def draw(folder: pathlib.Path) -> list[pathlib.Path]:

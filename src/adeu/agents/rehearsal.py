@@ -1,0 +1,31 @@
+"""An agent tried on an environment's spaces, without compiling anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from adeu.agents.agent import Agent, check_needs
+from adeu.agents.player import example_row
+from adeu.agents.reading import Reader
+from adeu.core.contract import Key, Transition
+
+
+def rehearse(agent: Agent[Any, Any, Any], observation_space: Any, action_space: Any) -> None:
+    """Binds the agent and traces a decision and an update; raises where the agent or its explorer does not fit."""
+    bound, reader = agent.bind(observation_space, action_space), Reader(observation_space, action_space)
+    check_needs(bound)
+    obs, row = reader.zeros(), example_row(bound, reader)
+
+    def step(key: Key) -> Any:
+        learned, carry, no = bound.init(key, jnp.asarray(obs)), bound.begin(key), jnp.zeros((), bool)
+        decision, _ = bound.decide(key, bound.acting(learned), carry, jnp.asarray(obs), jnp.zeros((), int), no)
+        transition = Transition(obs, decision.action, jnp.zeros(()), obs, no, no)
+        learned = bound.absorb(key, learned, transition, jnp.zeros((), int))
+        shape = bound.cadence.updates, bound.batch
+        batches = jax.tree.map(lambda value: jnp.zeros((*shape, *jnp.shape(value)), jnp.result_type(value)), row)
+        return bound.learn(key, learned, batches, jnp.zeros((), int))
+
+    jax.eval_shape(step, jax.random.key(0))

@@ -1,0 +1,1 @@
+"""What the experiments share: what an experiment is, settings, tables and pictures."""

@@ -1,0 +1,27 @@
+"""Gymnasium environments by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ENDLESS = 1_000
+"""After so many steps an episode is truncated, where the environment has no limit of its own."""
+
+
+def make_env(name: str) -> Any:
+    """A Gymnasium environment by its registered name, whose episodes end; rejects an unknown name clearly."""
+    import gymnasium
+
+    try:
+        env = gymnasium.make(name)
+        if env.spec is not None and env.spec.max_episode_steps is None:
+            env = gymnasium.make(name, max_episode_steps=ENDLESS)
+    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+        raise ValueError(f"env takes a registered name, got {name!r}: {error}") from None
+    return env
+
+
+def goal_of(env: Any) -> float:
+    """The return that solves it; infinite where none is stated."""
+    threshold = env.spec.reward_threshold if env.spec else None
+    return float("inf") if threshold is None else float(threshold)

@@ -1,0 +1,38 @@
+"""Q-learning over the table of a Gymnasium environment, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import adeu
+from adeu.experiments.lib.gym_env import goal_of, make_env
+from adeu.runs.trainers.tabular_trainer import TabularTrainer
+from adeu.tabular import QLearning
+
+
+@dataclasses.dataclass(frozen=True)
+class TableSetting:
+    """Tabular Q-learning in a Gymnasium environment that has a transition table.
+
+    Args:
+        env: its registered name.
+        agent: the agent.
+        episodes: how many to train.
+        evaluate_every: episodes between two greedy ones.
+    """
+
+    env: str
+    agent: QLearning
+    episodes: int = 20_000
+    evaluate_every: int = 100
+
+    def trainer(self, seed: int) -> TabularTrainer:
+        env = make_env(self.env)
+        job = self.agent.job(
+            adeu.tabular.from_gymnasium(env),
+            episodes=self.episodes,
+            max_steps=env.spec.max_episode_steps,
+            seed=seed,
+            evaluate_every=self.evaluate_every,
+        )
+        return TabularTrainer(job, goal_of(env))

@@ -1,0 +1,211 @@
+"""`adeu train`: an agent in a Gymnasium environment, as an experiment of one case."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import adeu
+from adeu.agents import Dqn, Td3
+from adeu.agents.rehearsal import rehearse
+from adeu.core import check
+from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
+from adeu.experiments.lib import plots
+from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
+from adeu.experiments.lib.gym_env import make_env
+from adeu.experiments.lib.table_setting import TableSetting
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run, warn_saturated
+from adeu.registry import PARTS, read_part
+from adeu.runs.spec import Setting
+from adeu.runs.statistics import Curves
+from adeu.tabular import QLearning
+
+LONGEST = 120
+"""Letters in a case's name, which is that of a folder."""
+ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
+DISAGREEING = 5
+"""How many networks there are where f compares them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """An agent that `adeu train` knows.
+
+    Args:
+        setting: makes the setting of an environment and an explorer.
+        parts: the f, g and D it takes if none is given.
+        length: the name of the setting that says how long it trains.
+        fit: raises where an explorer and an environment do not fit it.
+    """
+
+    setting: Callable[[str, adeu.Explorer], Setting]
+    parts: dict[str, str]
+    length: str
+    fit: Callable[[adeu.Explorer, Any], None]
+
+
+def networks(
+    make: Callable[..., adeu.agents.Agent[Any, Any, Any]], several: str, parts: dict[str, str], **loop: Any
+) -> Choice:
+    """An agent with networks.
+
+    Args:
+        make: from an explorer to the agent.
+        several: the name of its field that says how many networks give `q_values`.
+        parts: the f, g and D it takes if none is given.
+        loop: further fields of `TrainingSetting`.
+    """
+
+    def agent(explorer: adeu.Explorer) -> adeu.agents.Agent[Any, Any, Any]:
+        return make(explorer, **{several: DISAGREEING} if "q_values" in explorer.needs("act") else {})
+
+    def setting(env: str, explorer: adeu.Explorer) -> TrainingSetting:
+        return TrainingSetting(env, agent(explorer), **loop)
+
+    def fit(explorer: adeu.Explorer, env: Any) -> None:
+        rehearse(agent(explorer), env.observation_space, env.action_space)
+
+    return Choice(setting, parts, "steps", fit)
+
+
+def q_learning_setting(env: str, explorer: adeu.Explorer) -> TableSetting:
+    return TableSetting(env, QLearning(explorer, alpha="1/n"))
+
+
+def fit_q_learning(explorer: adeu.Explorer, env: Any) -> None:
+    QLearning(explorer).job(adeu.tabular.from_gymnasium(env), episodes=1, max_steps=1, seed=0)
+
+
+def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
+    return Dqn(explorer, capacity=50_000, batch=64, hidden=(64, 64), target_every=200, double=True, **fields)
+
+
+def td3(explorer: adeu.Explorer, **fields: Any) -> Td3:
+    return Td3(explorer, learning_rate=1e-3, **fields)
+
+
+RND = '{"part": "Rnd", "adapt": 0.01}'
+CONTINUOUS = {"f": RND, "g": "Sigmoid", "D": "Gaussian"}
+AGENTS = {
+    "q-learning": Choice(
+        q_learning_setting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", fit_q_learning
+    ),
+    "dqn": networks(
+        dqn,
+        "ensemble",
+        {"f": RND, "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
+        steps=50_000,
+        warmup=500,
+        evaluate_every=1_000,
+        evaluate_episodes=5,
+        traced=(10, 100),
+    ),
+    "td3": networks(td3, "critics", CONTINUOUS, steps=20_000, warmup=1_000, evaluate_every=1_000),
+}
+
+
+def training(
+    env: str,
+    agent: str | None,
+    f: str | None,
+    g: str | None,
+    D: str | None,
+    steps: int | None = None,
+    changes: tuple[str, ...] = (),
+) -> Experiment:
+    """The experiment of one case: an agent in `env` that explores by f, g and D, each a part's name or its JSON.
+
+    The case is named after everything that was chosen, so that each choice has its own runs: after the parts, the
+    steps and what `--set` changes.
+    """
+    made = make_env(env)
+    name = choose(made) if agent is None else agent
+    if name not in AGENTS:
+        raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
+    chosen = AGENTS[name]
+    texts = {role: text or chosen.parts[role] for role, text in (("f", f), ("g", g), ("D", D))}
+    parts = {role: read_part(f"--{role}", text) for role, text in texts.items()}
+    check_fit(name, made, parts, texts)
+    setting: Any = chosen.setting(env, adeu.Explorer(**parts))
+    if steps is not None:
+        if chosen.length != "steps":
+            check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)
+        setting = dataclasses.replace(setting, steps=steps)
+        changes = f"steps={steps}", *changes
+    case = "-".join([name, *map(named, parts.values()), *changes]).replace("/", "-")
+    if len(case) > LONGEST:
+        case = f"{case[:LONGEST]}-{hashlib.sha256(case.encode()).hexdigest()[:8]}"
+    with_networks = isinstance(setting, TrainingSetting)
+    return Experiment(
+        name=f"train/{env.replace('/', '-').replace(':', '-')}",
+        title=f"Training in {env}",
+        lesson="Each point of the curve is the mean return of greedy episodes.",
+        cases={case: setting},
+        metrics=(MEAN, MAX, SOLVED, SPREAD),
+        draw=draw if with_networks else plots.learning_curves,
+        seeds=range(3),
+        read=read_run if with_networks else read,
+    )
+
+
+def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    warn_saturated(curves)
+    return plots.learning_curves(curves, folder)
+
+
+def named(part: Any) -> str:
+    """A part's name, and the fields that are not its defaults.
+
+    Examples:
+        >>> import adeu
+        >>> named(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2)), named(adeu.Sigmoid())
+        ('Rollouts(f=Rnd,rho=0.3,c=0.2)', 'Sigmoid')
+    """
+    if not isinstance(part, Part):
+        return str(part)
+    fields = {field.name: (getattr(part, field.name), field.default) for field in dataclasses.fields(part)}
+    changed = [f"{name}={named(value)}" for name, (value, default) in fields.items() if value != default]
+    return type(part).__name__ + (f"({','.join(changed)})" if changed else "")
+
+
+def choose(env: Any) -> str:
+    """The agent for an environment: tables where it has one of its own, else the one for its actions."""
+    if hasattr(env.unwrapped, "P"):
+        return "q-learning"
+    return "dqn" if hasattr(env.action_space, "n") else "td3"
+
+
+def check_fit(agent: str, env: Any, parts: dict[str, Any], texts: dict[str, str]) -> None:
+    """Rejects the first part that does not fit the agent and the environment, and names the parts that do."""
+    defaults = {role: read_part(f"--{role}", text) for role, text in AGENTS[agent].parts.items()}
+    why = _why_not(agent, env, defaults)
+    if why:
+        raise ValueError(f"adeu train: {agent} does not fit {env.spec.id}: {why}")
+    for role, part in parts.items():
+        why = _why_not(agent, env, defaults | {role: part})
+        if why:
+            fitting = sorted(name for name, kind in PARTS.items() if _fits(agent, env, defaults, role, kind))
+            takes = f"a part that fits {agent} in {env.spec.id}, such as {', '.join(fitting)}"
+            raise ValueError(f"adeu train: --{role} takes {takes}; got {texts[role]!r} ({why})")
+    why = _why_not(agent, env, parts)
+    if why:
+        raise ValueError(f"adeu train: --f, --g and --D do not fit together: {why}")
+
+
+def _fits(agent: str, env: Any, defaults: dict[str, Any], role: str, kind: type[Part]) -> bool:
+    try:
+        return issubclass(kind, ROLES[role]) and not _why_not(agent, env, defaults | {role: kind()})
+    except TypeError:  # it takes arguments
+        return False
+
+
+def _why_not(agent: str, env: Any, parts: dict[str, Any]) -> str:
+    """Why these parts cannot explore there; empty: they can."""
+    try:
+        AGENTS[agent].fit(adeu.Explorer(**parts), env)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return str(error)
+    return ""

@@ -1,0 +1,182 @@
+"""`--set path=value`: changes any field of a setting, or of a value in it, by any suffix of its path."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from adeu.core import check
+from adeu.core.contract import Part
+from adeu.registry import read_part
+from adeu.runs.spec import Setting, field_names, has_fields
+
+WORDS = {"True": True, "False": False, "None": None}
+PLAIN = (bool, int, float, str, type(None))
+MISFIT: Any = object()
+
+
+@dataclasses.dataclass
+class Draft:
+    """A value taken apart into its fields, so that several can change before they are checked together."""
+
+    kind: Any
+    fields: dict[str, Any]
+
+    def hint(self, name: str) -> Any:
+        """The type of a field; an element of a tuple is a part."""
+        return Part if self.kind is tuple else typing.get_type_hints(self.kind).get(name, Any)
+
+
+class Place(NamedTuple):
+    """Where a field is: its path from the setting, and the draft that has it."""
+
+    path: tuple[str, ...]
+    owner: Draft
+
+    def __str__(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def value(self) -> Any:
+        return self.owner.fields[self.path[-1]]
+
+    def assign(self, path: str, text: str) -> None:
+        name = self.path[-1]
+        self.owner.fields[name] = take_apart(read(path, text, self.owner.hint(name)))
+
+
+def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[str, Setting]:
+    """The cases with `path=value` assigned in each that has the path; rejects a path that none has.
+
+    All assignments are made before any value is checked, so that their order does not matter to checks of several
+    fields together.
+    """
+    drafts = {case: take_apart(setting) for case, setting in cases.items()}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not (path and equals):
+            check.refuse("--set", "an assignment", "path=value", assignment)
+        places = [place for draft in drafts.values() if (place := find(draft, path))]
+        if not places:
+            raise ValueError(f"--set: no setting {path!r}{_why(path, list(drafts.values()))}")
+        for place in places:
+            place.assign(path, text)
+    return {case: put_together(draft) for case, draft in drafts.items()}
+
+
+def take_apart(value: Any) -> Any:
+    """A draft of a dataclass, a NamedTuple or a tuple of them; anything else as it is."""
+    if has_fields(value):
+        return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
+    if isinstance(value, tuple) and value and all(map(has_fields, value)):
+        return Draft(tuple, {str(place): take_apart(item) for place, item in enumerate(value)})
+    return value
+
+
+def put_together(draft: Any) -> Any:
+    """The value, made anew from its fields."""
+    if not isinstance(draft, Draft):
+        return draft
+    fields = {name: put_together(item) for name, item in draft.fields.items()}
+    return tuple(fields.values()) if draft.kind is tuple else draft.kind(**fields)
+
+
+def find(draft: Draft, path: str) -> Place | None:
+    """The field whose path ends with `path`, the one nearest the root; rejects two at the same depth."""
+    matches = _matches(draft, path)
+    depth = min((len(place.path) for place in matches), default=0)
+    nearest = [place for place in matches if len(place.path) == depth]
+    if len(nearest) > 1:
+        raise ValueError(f"--set: {path!r} is ambiguous: {' or '.join(map(str, nearest))}")
+    return nearest[0] if nearest else None
+
+
+def _matches(draft: Draft, path: str) -> list[Place]:
+    names = tuple(path.split("."))
+    return [place for place in _places(draft) if place.path[-len(names) :] == names]
+
+
+def _places(draft: Draft, path: tuple[str, ...] = ()) -> Iterator[Place]:
+    for name, item in draft.fields.items():
+        yield Place((*path, name), draft)
+        if isinstance(item, Draft):
+            yield from _places(item, (*path, name))
+
+
+def _why(path: str, drafts: list[Draft]) -> str:
+    """The end of a message about a path that no case has."""
+    parent = path.rpartition(".")[0]
+    for place in (place for draft in drafts for place in _matches(draft, parent) if parent):
+        if not isinstance(place.value, Draft):
+            return f": {place} is {place.value!r}"
+    length = len(path.split("."))
+    known = {".".join(place.path[-length:]) for draft in drafts for place in _places(draft)}
+    return f"; {check.nearest(path, known)}"
+
+
+def read(path: str, text: str, hint: Any) -> Any:
+    """The text as a value of the hinted type: JSON, a word, or the name of a part."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = WORDS.get(text, text)
+    value = _fit(path, data, hint)
+    if value is MISFIT and str in _kinds(hint):
+        return text
+    if value is MISFIT:
+        check.refuse("--set", path, " or ".join(map(_takes, _kinds(hint))), text)
+    return value
+
+
+def _fit(path: str, data: Any, hint: Any) -> Any:
+    """JSON data as a value of the hinted type, or MISFIT."""
+    kinds = _kinds(hint)
+    choices = [choice for kind in kinds if typing.get_origin(kind) is Literal for choice in typing.get_args(kind)]
+    if type(data) in kinds or data in choices:
+        return data
+    if type(data) is int and float in kinds:
+        return float(data)
+    if type(data) is float and data.is_integer() and int in kinds:
+        return int(data)
+    for kind in kinds:
+        if isinstance(data, list) and (typing.get_origin(kind) or kind) is tuple:
+            element = (*typing.get_args(kind), Any)[0]
+            items = [_fit(path, item, element) for item in data]
+            return MISFIT if any(item is MISFIT for item in items) else tuple(items)
+        if isinstance(data, str | dict) and _is_part(kind):
+            part = read_part(f"--set {path}", data if isinstance(data, str) else json.dumps(data))
+            return part if isinstance(part, kind) else MISFIT
+    return MISFIT if all(map(_is_known, kinds)) else data
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """The members of a union, or the one type."""
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        return [kind for option in typing.get_args(hint) for kind in _kinds(option)]
+    return [hint]
+
+
+def _is_part(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Part)
+
+
+def _is_known(kind: Any) -> bool:
+    """Whether it is known what fits the type; the owner of the field checks any other."""
+    return kind in PLAIN or (typing.get_origin(kind) or kind) in (Literal, tuple) or dataclasses.is_dataclass(kind)
+
+
+def _takes(kind: Any) -> str:
+    if kind is type(None):
+        return "None"
+    if typing.get_origin(kind):
+        choices = typing.get_args(kind)
+        return " or ".join(map(repr, choices)) if typing.get_origin(kind) is Literal else str(kind)
+    if _is_part(kind):
+        return f"a {kind.__name__}, by its name or JSON,"
+    if dataclasses.is_dataclass(kind):
+        return f"values for its fields: {', '.join(field_names(kind))};"
+    return str(kind.__name__)

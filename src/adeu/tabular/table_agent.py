@@ -1,0 +1,96 @@
+"""What the agents over tables share: their way from a value to a job."""
+
+from __future__ import annotations
+
+from typing import Any, Required, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from adeu.core import check
+from adeu.core.contract import Part
+from adeu.core.explorer import Explorer
+from adeu.tabular.array_check import as_array
+from adeu.tabular.job import Job, Result
+from adeu.tabular.job_training import run
+from adeu.tabular.kernels import LoopSettings
+from adeu.tabular.lower import lower_explorer
+from adeu.tabular.model import Model
+
+
+class JobArguments(TypedDict, total=False):
+    """What `TableAgent.job` takes beside the model."""
+
+    episodes: Required[int]
+    max_steps: Required[int]
+    seed: Required[int]
+    evaluate_every: int
+    q: ArrayLike | None
+    visits: ArrayLike
+
+
+class TableAgent(Part):
+    """An agent over tables: its fields are its hyper-parameters, and it is trained on a model.
+
+    A subclass writes `lower_learner` and has the fields `explorer` and `gamma`.
+    """
+
+    explorer: Explorer
+    gamma: float
+
+    @property
+    def intrinsic(self) -> float:
+        """Beta of an intrinsic reward beta/sqrt(n(s')) for coming to s'."""
+        return 0.0
+
+    @property
+    def q(self) -> float:
+        """Where the tables start."""
+        return 0.0
+
+    def lower_learner(self, q: NDArray[np.float64], seed: int) -> Any:
+        """What learns in the kernel, from tables that start at or around `q`, of shape (S, A)."""
+        raise NotImplementedError(f"{type(self).__name__} has no lower_learner(q, seed)")
+
+    def job(
+        self,
+        model: Model,
+        *,
+        episodes: int,
+        max_steps: int,
+        seed: int,
+        evaluate_every: int = 100,
+        q: ArrayLike | None = None,
+        visits: ArrayLike = 0,
+    ) -> Job:
+        """The training as data, checked and lowered: `run(job)` runs it, in any process and without JAX.
+
+        Args:
+            model: what `from_mdp`, `from_gymnasium`, `from_arrays` or `from_table` made.
+            episodes: how many to train, >= 1.
+            max_steps: truncates an episode after so many steps.
+            seed: of all random numbers; the same seed gives the same result.
+            evaluate_every: episodes per greedy one, which trains nothing and changes nothing.
+            q: where the tables start, a number or one per (s, a), such as a mentor's; None: the field `q`.
+            visits: how often the states were visited before, a number or one per state.
+        """
+        settings = LoopSettings(
+            check.as_whole(self, "episodes", episodes),
+            check.as_whole(self, "max_steps", max_steps),
+            self.gamma,
+            self.intrinsic,
+            check.as_whole(self, "evaluate_every", evaluate_every),
+        )
+        seed = check.as_whole(self, "seed", seed, at_least=0)
+        size = (model.num_states, model.num_actions)
+        counted = as_array(self, "visits", visits, size[:1], np.int64)
+        if (counted < 0).any():
+            check.refuse(self, "visits", "whole numbers >= 0", counted.min())
+        first = as_array(self, "q", self.q if q is None else q, size, np.float64)
+        return Job(
+            model, self.lower_learner(first, seed), *lower_explorer(self.explorer, model), settings, counted, seed
+        )
+
+    def train(self, model: Model, **arguments: Unpack[JobArguments]) -> Result:
+        """Trains on a model: runs the `job` with these arguments."""
+        return run(self.job(model, **arguments))
