@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 from adeu.agents.spaces import Spaces
 from adeu.core import check
@@ -36,6 +36,8 @@ from adeu.core.explorer import Explorer
 Learned = TypeVar("Learned", bound=tuple[Any, ...])
 Acting = TypeVar("Acting", bound=tuple[Any, ...])
 Row = TypeVar("Row", bound=tuple[Any, ...])
+"""NamedTuples of each agent's own; a row has fields `obs` and `next_obs`."""
+Hook = Literal["act", "observe", "update"]
 
 
 class Cadence(NamedTuple):
@@ -65,7 +67,7 @@ class Agent(Part, Generic[Learned, Acting, Row]):
     spaces: Spaces | None = dataclasses.field(default=None, init=False, repr=False)
     """Filled in by `bind`."""
 
-    offers: ClassVar[Mapping[str, frozenset[str]]] = {}
+    offers: ClassVar[Mapping[Hook, frozenset[str]]] = {}
     """What the agent gives its explorer in `act`, `observe` and `update`."""
 
     def __post_init__(self) -> None:

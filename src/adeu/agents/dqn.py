@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents import lazy_adam
-from adeu.agents.agent import Agent, Cadence
+from adeu.agents.agent import Agent, Cadence, Hook
 from adeu.agents.spaces import Spaces, discrete_spaces
 from adeu.core import check
 from adeu.core import networks as nets
@@ -119,7 +119,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
     from_zero: bool = False
     adam: Literal["rows", "dense"] = "rows"
 
-    offers: ClassVar[Mapping[str, frozenset[str]]] = {
+    offers: ClassVar[Mapping[Hook, frozenset[str]]] = {
         "act": frozenset({"q_values"}),
         "observe": frozenset({"td_error", "cost"}),
         "update": frozenset({"td_error"}),
@@ -214,7 +214,8 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
         return DqnRow(obs, action, reward, next_obs, terminated, mask), True
 
     def absorb(self, key: Key, learned: DqnLearned, transition: Transition, step: Array) -> DqnLearned:
-        one = DqnRow(*(jnp.asarray(value)[None] for value in transition[:5]), mask=None)
+        row, _ = self.row(jnp.zeros(self.coins), transition, Decision(None, None, None, None))
+        one = DqnRow(*(jnp.asarray(value)[None] for value in row))
         action = one.action[None, :, None]
         error = self._targets(learned, one) - _taken(self._q(self.acting(learned), one.obs), action)
         td_error = jnp.mean(error[:, 0])  # compiled away where no part asks for it

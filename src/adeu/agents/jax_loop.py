@@ -229,15 +229,14 @@ class _JaxPlayer(Generic[Learned, Acting, Row]):
         key_reset, key_init, key_begin, key_next = jax.random.split(keys.new(seed), 4)
         obs, env_state = self._reset(key_reset)
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
-        decided = functools.partial(self.agent.decide, key_init, self.agent.acting(learned), carry, obs, 0, False)
-        decision, _ = jax.eval_shape(decided)
-        zero, no = jnp.zeros(()), jnp.zeros((), bool)
+        step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
+        acting = self.agent.acting(learned)
+        decision, _ = jax.eval_shape(self.agent.decide, key_init, acting, carry, obs, step, no)
         action = jnp.zeros(decision.action.shape, decision.action.dtype)
         example, _ = self.agent.row(
             jnp.zeros(self.agent.coins), Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
         )
         replay = replay_jax.create(self.agent.capacity, example)
-        step = jnp.zeros((), jnp.int32)
         return LoopState(jax.random.key_data(key_next), step, learned, replay, carry, obs, zero, env_state)
 
     def interact(

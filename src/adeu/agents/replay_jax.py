@@ -34,7 +34,7 @@ def add(replay: JaxReplay[Row], row: Row, enters: Array | bool) -> JaxReplay[Row
     added = replay.added + enters
     added = jnp.where(added >= 2 * capacity, capacity, added)
     # Without it, the compiler may read a minibatch from the ring as it was before, and copy all of it to do so.
-    return jax.lax.optimization_barrier(JaxReplay(data, added))  # type: ignore[no-untyped-call,no-any-return]
+    return jax.lax.optimization_barrier(JaxReplay(data, added))  # type: ignore[no-untyped-call]
 
 
 def sample(replay: JaxReplay[Row], key: Key, updates: int, batch: int) -> Row:

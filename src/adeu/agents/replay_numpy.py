@@ -6,14 +6,14 @@ it is stored separately.
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.agents.agent import Row
 from adeu.core import check
 
-Row = TypeVar("Row", bound=NamedTuple)
 Column = NDArray[np.generic]
 
 
@@ -40,11 +40,12 @@ class NumpyReplay(Generic[Row]):
         self.capacity = check.as_whole("NumpyReplay", "capacity", capacity)
         self.added = 0
         """Rows added so far."""
+        self._names: tuple[str, ...] = example._fields  # type: ignore[attr-defined]
         self._kind = type(example)
         # One place more than rows: it holds the newest row's next observation. Memory is taken when written to.
         self._columns: dict[str, Column] = {
             name: np.zeros((capacity + 1, *np.shape(value)), np.asarray(value).dtype)
-            for name, value in example._asdict().items()
+            for name, value in zip(self._names, example, strict=True)
             if name != "next_obs"
         }
         self._separate = np.full(capacity + 1, -1, np.int32)
@@ -59,7 +60,7 @@ class NumpyReplay(Generic[Row]):
         """Adds a row in place of the oldest one; `ended`: its episode terminated or was truncated with it."""
         turn, obs = self.capacity + 1, self._columns["obs"]
         place, after = self.added % turn, (self.added + 1) % turn
-        values = row._asdict()
+        values = dict(zip(self._names, row, strict=True))
         next_obs = values.pop("next_obs")
         before = (self.added - 1) % turn
         if self.added and self._separate[before] < 0 and (obs[place] != values["obs"]).any():
@@ -84,7 +85,8 @@ class NumpyReplay(Generic[Row]):
         aside = np.flatnonzero(separate >= 0)
         next_obs[aside] = self._stored[separate[aside]]
         columns["next_obs"] = next_obs
-        return self._kind(**{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()})
+        shaped = (columns[name].reshape(*shape, *columns[name].shape[1:]) for name in self._names)
+        return self._kind(*shaped)
 
     def arrays(self) -> dict[str, Column]:
         """Everything in it, without the places that were never written to."""

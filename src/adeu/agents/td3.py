@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from adeu.agents.agent import Agent, Cadence
+from adeu.agents.agent import Agent, Cadence, Hook
 from adeu.agents.spaces import Spaces, box_spaces, random_action, scale_action, unscale_action
 from adeu.core import check
 from adeu.core import networks as nets
@@ -113,7 +113,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
     gated: bool = False
     weighted: bool = False
 
-    offers: ClassVar[Mapping[str, frozenset[str]]] = {
+    offers: ClassVar[Mapping[Hook, frozenset[str]]] = {
         "act": frozenset({"q_values"}),
         "observe": frozenset({"td_error", "cost"}),
         "update": frozenset({"td_error"}),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 
 import adeu
 from adeu.experiments import mujoco
 from adeu.experiments.lib.experiment import Experiment, Family
 from adeu.experiments.lib.training_setting import TrainingSetting, read_run
 
-SOURCES = ("rnd", "q-std")
 LESSON = (
     "sigmoid: g(x) = c * sigmoid(x), between 0.1 and 0.2, as in the main table. saturating: c * (1 - exp(-x)), which "
     "is 0 where nothing is uncertain. What an agent then does again and again fills its replay; gated lets a "
@@ -20,21 +19,13 @@ LESSON = (
 def cases(env: str, preset: str = "paper") -> dict[str, TrainingSetting]:
     """For each f of the main table that adapts, the two g and the remedies."""
     found: dict[str, TrainingSetting] = {}
-    table = mujoco.cases(env, preset)
-    for source in SOURCES:
-        setting = table[source]
-        explorer = dataclasses.replace(setting.agent.explorer, g=adeu.Saturating(mujoco.C))
-        saturating = dataclasses.replace(setting.agent, explorer=explorer)
-        gated, weighted = ({name: True} for name in ("gated", "weighted"))
+    for source, (f, fields) in mujoco.ADAPTIVE.items():
+        by = functools.partial(mujoco.explored_by, env, preset, f, **fields)
         found |= {
-            f"{source}-sigmoid": setting,
-            f"{source}-saturating": dataclasses.replace(setting, agent=saturating),
-            f"{source}-saturating-gated": dataclasses.replace(
-                setting, agent=dataclasses.replace(saturating, **gated)
-            ),
-            f"{source}-saturating-weighted": dataclasses.replace(
-                setting, agent=dataclasses.replace(saturating, **weighted)
-            ),
+            f"{source}-sigmoid": by(g=adeu.Sigmoid(mujoco.C)),
+            f"{source}-saturating": by(g=adeu.Saturating(mujoco.C)),
+            f"{source}-saturating-gated": by(g=adeu.Saturating(mujoco.C), gated=True),
+            f"{source}-saturating-weighted": by(g=adeu.Saturating(mujoco.C), weighted=True),
         }
     return found
 

@@ -55,6 +55,17 @@ OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
 published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
 
 
+def q_std(lam: float, rho: float) -> adeu.Mechanism:
+    return adeu.Rollouts(adeu.EnsembleStd(lam), rho, C)
+
+
+ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
+    "rnd": (adeu.Rollouts(adeu.Rnd(), RHO_RND, C), {}),
+    "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
+}
+"""The rows whose f adapts, with the agent's fields that it takes."""
+
+
 def explored_by(
     env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, source: str = "", **agent: Any
 ) -> TrainingSetting:
@@ -67,24 +78,20 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
     """The table's rows, the controls, and the variants of the appendix."""
     by, still = functools.partial(explored_by, env, preset), adeu.Constant(0.0)
 
-    def by_q_std(lam: float, rho: float) -> TrainingSetting:
-        return by(adeu.Rollouts(adeu.EnsembleStd(lam), rho, C), adeu.Sigmoid(C), critics=CRITICS)
-
     settings = {
         "constant": by(adeu.Constant(C)),
-        "rnd": by(adeu.Rollouts(adeu.Rnd(), RHO_RND, C), adeu.Sigmoid(C)),
-        "q-std": by_q_std(LAM, RHO_Q),
+        **{case: by(f, adeu.Sigmoid(C), **fields) for case, (f, fields) in ADAPTIVE.items()},
         "ucb": by(still, center="ucb", critics=CRITICS),
         "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0)),
         "noisy-nets": by(still, center="noisy"),
         "constant-0.1": by(adeu.Constant(0.1)),
         "no-noise": by(still),
-        "q-std-lam10": by_q_std(10.0, RHO_Q),
-        "q-std-rho0": by_q_std(LAM, 0.0),
+        "q-std-lam10": by(q_std(10.0, RHO_Q), adeu.Sigmoid(C), critics=CRITICS),
+        "q-std-rho0": by(q_std(LAM, 0.0), adeu.Sigmoid(C), critics=CRITICS),
     }
-    for source, critics in (("rnd", 2), ("q-std", CRITICS)):
+    for source, (_, fields) in ADAPTIVE.items():
         # A control differs from its source in the spread alone: as many critics learn.
-        mean = by(adeu.Recorded(), source=source, critics=critics)
+        mean = by(adeu.Recorded(), source=source, **fields)
         settings[f"{source}-mean-matched"] = mean
         settings[f"{source}-shuffled"] = dataclasses.replace(mean, control="shuffled")
     return settings

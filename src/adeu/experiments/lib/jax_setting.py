@@ -11,7 +11,7 @@ from adeu.core import check
 from adeu.envs import JaxCartPole, JaxDeepSea, JaxMountainCar, Sea
 from adeu.runs.trainers.jax_trainer import JaxTrainer
 
-TASKS = {
+TASKS: dict[str, tuple[Any, float]] = {
     "CartPole-v1": (JaxCartPole(), 475.0),
     "MountainCar-v0": (JaxMountainCar(), -110.0),
     "MountainCar-v0, sparse": (JaxMountainCar(sparse=True), 0.95),
@@ -47,6 +47,7 @@ class JaxSetting:
             check.refuse(self, "env", f"a Sea or {' or '.join(map(repr, TASKS))}", self.env)
 
     def trainer(self, seed: int) -> JaxTrainer:
+        env: Any
         if isinstance(self.env, Sea):
             env, goal = JaxDeepSea(self.env), self.env.treasure / 2
         else:
