@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents.agent import Acting, Agent, Learned, Row
+from adeu.agents.replay_numpy import RowLayout
 from adeu.core.contract import Array, Carry, Decision, Key, Transition
 from adeu.core.cores import cores
 
@@ -23,15 +24,18 @@ BEGIN, ACT, ABSORB, LEARN = range(4)
 Given = Mapping[str, Any]
 
 
-class AgentSteps(NamedTuple, Generic[Learned, Acting, Row]):
-    """The methods of an agent in one environment. `key` is the run's, as plain numbers; `number` an episode's."""
+class AgentSteps(NamedTuple, Generic[Learned, Acting]):
+    """The methods of an agent in one environment; `learn` takes rows as `NumpyReplay.read` gives them.
+
+    The first argument is the run's key, as plain numbers.
+    """
 
     init: Callable[[Array, Any], Learned]
     begin: Callable[[Array, np.int32, Carry], Carry]
     decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_, Given], tuple[Decision, Carry]]
     exploit: Callable[[Array, Acting, Carry, Any, Given], Array]
     absorb: Callable[[Array, Learned, Transition, np.int32], Learned]
-    learn: Callable[[Array, Learned, Row, np.int32], Learned]
+    learn: Callable[[Array, Learned, Any, Any, np.int32], Learned]
     sync: Callable[[Learned], Learned]
     copy: Callable[[Acting], Acting]
 
@@ -49,8 +53,9 @@ def at(key: Array, use: int, number: Array) -> Key:
 
 
 @functools.lru_cache(maxsize=64)
-def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Acting, Row]:
+def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Acting]:
     """For an agent that is bound to its spaces."""
+    layout = RowLayout.of(agent)
 
     def init(key: Array, obs: Array) -> Learned:
         return agent.init(jax.random.wrap_key_data(key), obs)
@@ -69,8 +74,8 @@ def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Act
     def absorb(key: Array, learned: Learned, transition: Transition, step: Array) -> Learned:
         return agent.absorb(at(key, ABSORB, step), learned, transition, step)
 
-    def learn(key: Array, learned: Learned, batches: Row, step: Array) -> Learned:
-        return agent.learn(at(key, LEARN, step), learned, batches, step)
+    def learn(key: Array, learned: Learned, rows: Array, next_obs: Array, step: Array) -> Learned:
+        return agent.learn(at(key, LEARN, step), learned, layout.unpack(rows, next_obs), step)
 
     return AgentSteps(
         jax.jit(init),

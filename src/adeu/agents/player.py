@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adeu.agents.agent import Acting, Agent, Learned, Row
 from adeu.agents.compiling import compile_agent, own
 from adeu.agents.reading import Reader
-from adeu.agents.replay_numpy import NumpyReplay
+from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core.contract import Decision, Transition
 
@@ -45,7 +45,7 @@ class Player(Generic[Learned, Acting, Row]):
         self._carry = self._run.begin(self._key, np.int32(0), None)
         self._behind: Acting | None = None
         self._episode = 0
-        self._replay = NumpyReplay(agent.capacity, example_row(agent, reader))
+        self._replay = NumpyReplay(agent.capacity, RowLayout.of(agent), reader.dtype)
 
     def begin(self, obs: NDArray[Any]) -> None:
         """Begins an episode."""
@@ -109,23 +109,15 @@ class Player(Generic[Learned, Acting, Row]):
     def _learn(self, step: int) -> None:
         updates, batch = self.agent.cadence.updates, self.agent.batch
         places = draws(self._seed, step, SAMPLE).integers(len(self._replay), size=updates * batch)
-        batches = self._replay.read(places, (updates, batch))
+        rows, next_obs = self._replay.read(places, (updates, batch))
         if self._overlap:
             self._behind = self._run.copy(self.agent.acting(self._learned))
-        self._learned = self._run.learn(self._key, self._learned, batches, np.int32(step))
+        self._learned = self._run.learn(self._key, self._learned, rows, next_obs, np.int32(step))
 
 
 def draws(seed: int, step: int, stream: int) -> np.random.Generator:
     """The replay's random numbers at a step."""
     return np.random.Generator(np.random.Philox(counter=stream << 128, key=seed + (step << 64)))
-
-
-def example_row(agent: Agent[Any, Any, Row], reader: Reader) -> Row:
-    """A row with the shapes and types of all rows."""
-    obs, action, number, no = reader.zeros(), reader.zero_action(), reader.reward(0.0), np.zeros((), bool)
-    transition = Transition(obs, action, number, obs, no, no)
-    row, _ = agent.row(np.zeros(agent.coins), transition, Decision(action, no, number, number))
-    return row
 
 
 def check_converged(agent: Agent[Any, Any, Any], what: str, value: NDArray[Any]) -> None:

@@ -34,10 +34,6 @@ class Reader:
         """An observation of zeros."""
         return np.zeros((), np.int32) if self._discrete else np.zeros(self._size, self.dtype)
 
-    def zero_action(self) -> NDArray[Any]:
-        shape = self._action_space.shape
-        return np.zeros(shape, self.dtype) if shape else np.zeros((), np.int32)
-
     def obs(self, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
         """One observation, or a batch with `lead` in front."""
         if self._discrete:

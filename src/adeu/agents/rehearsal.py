@@ -6,10 +6,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from adeu.agents.agent import Agent, check_needs
-from adeu.agents.player import example_row
 from adeu.agents.reading import Reader
+from adeu.agents.replay_numpy import RowLayout
 from adeu.core.contract import Key, Transition
 
 
@@ -17,7 +18,7 @@ def rehearse(agent: Agent[Any, Any, Any], observation_space: Any, action_space: 
     """Binds the agent and traces a decision and an update; raises where the agent or its explorer does not fit."""
     bound, reader = agent.bind(observation_space, action_space), Reader(observation_space, action_space)
     check_needs(bound)
-    obs, row = reader.zeros(), example_row(bound, reader)
+    obs, layout = reader.zeros(), RowLayout.of(bound)
 
     def step(key: Key) -> Any:
         learned, carry, no = bound.init(key, jnp.asarray(obs)), bound.begin(key), jnp.zeros((), bool)
@@ -25,7 +26,7 @@ def rehearse(agent: Agent[Any, Any, Any], observation_space: Any, action_space: 
         transition = Transition(obs, decision.action, jnp.zeros(()), obs, no, no)
         learned = bound.absorb(key, learned, transition, jnp.zeros((), int))
         shape = bound.cadence.updates, bound.batch
-        batches = jax.tree.map(lambda value: jnp.zeros((*shape, *jnp.shape(value)), jnp.result_type(value)), row)
-        return bound.learn(key, learned, batches, jnp.zeros((), int))
+        rows, next_obs = jnp.zeros((*shape, layout.width)), jnp.zeros((*shape, max(np.size(obs), 1)))
+        return bound.learn(key, learned, layout.unpack(rows, next_obs), jnp.zeros((), int))
 
     jax.eval_shape(step, jax.random.key(0))

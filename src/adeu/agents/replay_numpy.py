@@ -1,4 +1,4 @@
-"""A ring of rows in numpy, with each observation stored once.
+"""A ring of rows in one numpy array, with each observation stored once.
 
 The next observation of a row is the observation of the row after it. Where that is not so, at the end of an episode,
 it is stored separately.
@@ -6,15 +6,73 @@ it is stored separately.
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Row
+from adeu.agents.agent import Agent, Row
 from adeu.core import check
+from adeu.core.contract import Decision, Transition
 
-Column = NDArray[np.generic]
+Floats = NDArray[np.floating[Any]]
+LARGEST = 2**24
+"""Whole numbers up to it are exact in a float of 32 bits."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RowLayout(Generic[Row]):
+    """Where the fields of an agent's row are in an array of floats.
+
+    Args:
+        kind: the row's NamedTuple.
+        names: of its fields but `next_obs`.
+        shapes: of each.
+        types: "b", "i" or "f" for each.
+    """
+
+    kind: type[Row]
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    types: tuple[str, ...]
+
+    @classmethod
+    def of(cls, agent: Agent[Any, Any, Row]) -> RowLayout[Row]:
+        """The layout of a bound agent's rows."""
+        spaces, no, number = agent.sized, np.zeros((), bool), np.zeros(())
+        if spaces.discrete and spaces.inputs > LARGEST:
+            check.refuse(agent, "observation space", f"at most {LARGEST:,} states", spaces.inputs)
+        obs = np.zeros((), int) if spaces.discrete else np.zeros(spaces.inputs)
+        action = np.zeros(spaces.actions) if spaces.low else np.zeros((), int)
+        transition = Transition(obs, action, number, obs, no, no)
+        row, _ = agent.row(np.zeros(agent.coins), transition, Decision(action, no, number, number))
+        fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
+        del fields["next_obs"]
+        arrays = [np.asarray(value) for value in fields.values()]
+        return cls(type(row), tuple(fields), tuple(a.shape for a in arrays), tuple(a.dtype.kind for a in arrays))
+
+    @property
+    def slices(self) -> dict[str, slice]:
+        """The columns of each field."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes]).tolist()
+        return {name: slice(a, b) for name, a, b in zip(self.names, [0, *ends[:-1]], ends, strict=True)}
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return sum(map(math.prod, self.shapes))
+
+    def unpack(self, rows: Any, next_obs: Any) -> Row:
+        """The row, or a batch of them, from arrays of numpy or JAX."""
+        fields = {"next_obs": next_obs}
+        for (name, columns), shape, kind in zip(self.slices.items(), self.shapes, self.types, strict=True):
+            value = rows[..., columns] if shape else rows[..., columns.start]
+            fields[name] = value > 0 if kind == "b" else value.astype(np.int32) if kind == "i" else value
+        if self.types[self.names.index("obs")] == "i":
+            fields["next_obs"] = next_obs[..., 0].astype(np.int32)
+        return self.kind(**fields)
 
 
 class NumpyReplay(Generic[Row]):
@@ -22,35 +80,34 @@ class NumpyReplay(Generic[Row]):
 
     Args:
         capacity: how many rows it holds.
-        example: a row with the shapes and types of all rows. Among its fields are `obs` and `next_obs`.
+        layout: of the rows.
+        dtype: of the array.
 
     Examples:
-        >>> import adeu, numpy as np
-        >>> def step(s):
-        ...     return adeu.Transition(np.array([s]), np.array(0), np.array(1.0), np.array([s + 1]), False, False)
-        >>> replay = NumpyReplay(capacity=2, example=step(0))
+        >>> import adeu, gymnasium, numpy as np
+        >>> from adeu.agents import Td3
+        >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+        >>> box = gymnasium.spaces.Box(-1.0, 1.0, (1,))
+        >>> layout = RowLayout.of(Td3(explorer).bind(box, box))
+        >>> replay = NumpyReplay(capacity=2, layout=layout)
         >>> for s in range(3):
-        ...     replay.add(step(s), ended=s == 2)
-        >>> rows = replay.read(np.arange(len(replay)))
+        ...     replay.add(layout.kind([s], [0.5], 1.0, [s + 1], False), ended=s == 2)
+        >>> rows = layout.unpack(*replay.read(np.arange(len(replay))))
         >>> rows.obs.ravel().tolist(), rows.next_obs.ravel().tolist()
-        ([1, 2], [2, 3])
+        ([1.0, 2.0], [2.0, 3.0])
     """
 
-    def __init__(self, capacity: int, example: Row) -> None:
+    def __init__(self, capacity: int, layout: RowLayout[Row], dtype: Any = np.float32) -> None:
         self.capacity = check.as_whole("NumpyReplay", "capacity", capacity)
         self.added = 0
         """Rows added so far."""
-        self._names: tuple[str, ...] = example._fields  # type: ignore[attr-defined]
-        self._kind = type(example)
+        self._slices = layout.slices
+        self._obs = self._slices["obs"]
         # One place more than rows: it holds the newest row's next observation. Memory is taken when written to.
-        self._columns: dict[str, Column] = {
-            name: np.zeros((capacity + 1, *np.shape(value)), np.asarray(value).dtype)
-            for name, value in zip(self._names, example, strict=True)
-            if name != "next_obs"
-        }
+        self._rows = np.zeros((capacity + 1, layout.width), dtype)
         self._separate = np.full(capacity + 1, -1, np.int32)
         """For each row, where its next observation is stored separately; -1: it is the next row's."""
-        self._stored = np.zeros((16, *np.shape(self._columns["obs"])[1:]), self._columns["obs"].dtype)
+        self._stored = np.zeros((16, self._obs.stop - self._obs.start), dtype)
         self._free = list(range(16))
 
     def __len__(self) -> int:
@@ -58,52 +115,51 @@ class NumpyReplay(Generic[Row]):
 
     def add(self, row: Row, ended: bool) -> None:
         """Adds a row in place of the oldest one; `ended`: its episode terminated or was truncated with it."""
-        turn, obs = self.capacity + 1, self._columns["obs"]
-        place, after = self.added % turn, (self.added + 1) % turn
-        values = dict(zip(self._names, row, strict=True))
-        next_obs = values.pop("next_obs")
-        before = (self.added - 1) % turn
-        if self.added and self._separate[before] < 0 and (obs[place] != values["obs"]).any():
-            self._store(before, obs[place])
-        for name, value in values.items():
-            self._columns[name][place] = value
+        turn, rows, obs = self.capacity + 1, self._rows, self._obs
+        place, after, before = self.added % turn, (self.added + 1) % turn, (self.added - 1) % turn
+        fields: Any = row
+        if self.added and self._separate[before] < 0:
+            waiting = rows[place, obs].copy()
+            rows[place, obs] = fields.obs
+            if (rows[place, obs] != waiting).any():
+                self._store(before, waiting)
+        for name, columns in self._slices.items():
+            rows[place, columns] = getattr(fields, name)
         self._release(after)
-        obs[after] = next_obs
+        rows[after, obs] = fields.next_obs
         if ended:
-            self._store(place, next_obs)
+            self._store(place, fields.next_obs)
         self.added += 1
 
-    def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> Row:
-        """The rows at places below `len`, with `shape` in front. As the ring turns, a place gets another row."""
+    def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> tuple[Floats, Floats]:
+        """The rows at places below `len` and their next observations, with `shape` in front; see `RowLayout.unpack`.
+
+        As the ring turns, a place gets another row.
+        """
         if self.added > self.capacity:  # skip the place that waits for the next row
             places = np.where(places >= self.added % (self.capacity + 1), places + 1, places)
         after = places + 1
         after[after > self.capacity] = 0
-        columns = {name: column[places] for name, column in self._columns.items()}
-        next_obs = self._columns["obs"][after]
+        rows, next_obs = self._rows[places], self._rows[after, self._obs]
         separate = self._separate[places]
         aside = np.flatnonzero(separate >= 0)
         next_obs[aside] = self._stored[separate[aside]]
-        columns["next_obs"] = next_obs
-        shaped = (columns[name].reshape(*shape, *columns[name].shape[1:]) for name in self._names)
-        return self._kind(*shaped)
+        return rows.reshape(*shape, rows.shape[1]), next_obs.reshape(*shape, next_obs.shape[1])
 
-    def arrays(self) -> dict[str, Column]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything in it, without the places that were never written to."""
         used = min(self.added + 1, self.capacity + 1)
         ends = np.flatnonzero(self._separate[:used] >= 0)
-        columns = {f"column_{name}": column[:used].copy() for name, column in self._columns.items()}
-        return columns | {"ends": ends, "last": self._stored[self._separate[ends]], "added": np.array(self.added)}
+        last = self._stored[self._separate[ends]]
+        return {"rows": self._rows[:used].copy(), "ends": ends, "last": last, "added": np.array(self.added)}
 
-    def restore(self, arrays: dict[str, Column]) -> None:
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Continues from what `arrays` returned."""
-        added = int(arrays["added"])
+        rows, added = arrays["rows"], int(arrays["added"])
         used = min(added + 1, self.capacity + 1)
-        for name, column in self._columns.items():
-            saved = arrays[f"column_{name}"]
-            if saved.shape != (used, *column.shape[1:]):
-                check.refuse("NumpyReplay", name, f"an array of shape {(used, *column.shape[1:])}", saved.shape)
-            column[:used] = saved
+        if rows.shape != (used, self._rows.shape[1]):
+            check.refuse("NumpyReplay", "rows", f"an array of shape {(used, self._rows.shape[1])}", rows.shape)
+        self._rows[:used] = rows
         self.added = added
         self._separate[:] = -1
         self._free = list(range(len(self._stored)))

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from adeu.agents.agent import Agent, check_needs
 from adeu.agents.compiling import compile_agent, compile_vector, own
 from adeu.agents.gym_loop import EVALUATION, TRAINING, check_lengths, evaluate, seed_of
-from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws, example_row
+from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
 from adeu.agents.reading import Reader, check_finite
-from adeu.agents.replay_numpy import NumpyReplay
+from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.agents.tally import Tally
 from adeu.behavior import autoreset
 from adeu.core import check
@@ -76,8 +76,8 @@ class VectorLoop:
         self._run, self._all = compile_agent(self.agent), compile_vector(self.agent, count)
         self._key = jax.random.key_data(jax.random.key(self.seed))
         self._absorbs = "observe" in self.agent.explorer.learns_from
-        example = example_row(self.agent, self._reader)
-        self._replays = [NumpyReplay(self.agent.capacity // count, example) for _ in range(count)]
+        size, layout = self.agent.capacity // count, RowLayout.of(self.agent)
+        self._replays = [NumpyReplay(size, layout, self._reader.dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
         self._mode = autoreset.mode_of(self.envs)
         self._obs = self._read("reset", self.envs.reset(seed=seed_of(self.seed, TRAINING, 0))[0])
@@ -175,12 +175,9 @@ class VectorLoop:
         parts = [
             replay.read(places[owners == env] - (ends[env] - len(replay))) for env, replay in enumerate(self._replays)
         ]
-        order = np.argsort(np.argsort(owners, kind="stable"))
-        shape = updates, self.agent.batch
-        batches = type(parts[0])(
-            *(np.concatenate(each)[order].reshape(*shape, *each[0].shape[1:]) for each in zip(*parts, strict=True))
-        )
-        self._learned = self._run.learn(self._key, self._learned, batches, np.int32(step))
+        order, shape = np.argsort(np.argsort(owners, kind="stable")), (updates, self.agent.batch)
+        rows, next_obs = (np.concatenate(each)[order].reshape(*shape, -1) for each in zip(*parts, strict=True))
+        self._learned = self._run.learn(self._key, self._learned, rows, next_obs, np.int32(step))
 
     def _row(self) -> dict[str, float]:
         check_learned(self.agent, self._learned)
