@@ -4,5 +4,6 @@ from .gym_loop import GymLoop as GymLoop
 from .jax_loop import JaxLoop as JaxLoop
 from .jax_loop import LoopPiece as LoopPiece
 from .jax_loop import train as train
+from .sac import Sac as Sac
 from .td3 import Td3 as Td3
 from .vector_loop import VectorLoop as VectorLoop

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import adeu
-from adeu.agents import Dqn, Td3
+from adeu.agents import Dqn, Sac, Td3
 from adeu.agents.rehearsal import rehearse
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
@@ -87,6 +87,10 @@ def td3(explorer: adeu.Explorer, **fields: Any) -> Td3:
     return Td3(explorer, learning_rate=1e-3, **fields)
 
 
+def sac(explorer: adeu.Explorer, **fields: Any) -> Sac:
+    return Sac(explorer, learning_rate=1e-3, **fields)
+
+
 RND = '{"part": "Rnd", "adapt": 0.01}'
 CONTINUOUS = {"f": RND, "g": "Sigmoid", "D": "Gaussian"}
 AGENTS = {
@@ -104,6 +108,7 @@ AGENTS = {
         traced=(10, 100),
     ),
     "td3": networks(td3, "critics", CONTINUOUS, steps=20_000, warmup=1_000, evaluate_every=1_000),
+    "sac": networks(sac, "critics", CONTINUOUS, steps=20_000, warmup=1_000, evaluate_every=1_000),
 }
 
 
