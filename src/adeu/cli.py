@@ -176,7 +176,7 @@ class Train(Work):
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
     agent: str | None = None
-    """q-learning, dqn, td3; the one for the environment's spaces if not given."""
+    """The agent, such as dqn or td3; the one for the environment's spaces if not given."""
     f: str | None = None
     """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
     g: str | None = None

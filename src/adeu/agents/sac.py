@@ -73,8 +73,8 @@ class Sac(Agent[SacLearned, SacActing, SacRow]):
         gamma: the discount, in [0, 1].
         tau: how far targets follow in one step, in (0, 1].
         critics: how many, K >= 2. The target is the minimum over all of them.
-        center: "mean", tanh(mu(s)), so that only the explorer explores; "sample", the agent's own draw from pi(.|s), to
-            which D adds.
+        center: "mean", tanh(mu(s)), so that only the explorer explores; "sample", the agent's own draw from pi(.|s),
+            to which D adds.
         temperature: alpha; "auto": it starts at 1 and is learned.
         target_entropy: of a learned temperature; None: minus the number of action dimensions.
         update_every: environment steps per update.
@@ -204,7 +204,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow]):
         return jnp.exp(learned.log_temperature) if learns else jnp.asarray(self.temperature, float)
 
     def _targets(self, learned: SacLearned, batch: SacRow, noise: Array, temperature: Array) -> Array:
-        """y of a batch: (batch,)."""
+        """The targets y of a batch: (batch,)."""
         action, log_prob = sample(learned.actor, batch.next_obs, noise)
         q = jnp.min(nets.values(learned.critics_target, batch.next_obs, action), axis=0) - temperature * log_prob
         return jnp.asarray(batch.reward + self.gamma * jnp.where(batch.terminated, 0.0, q))
