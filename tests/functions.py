@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -24,3 +25,58 @@ class Distance(adeu.Mechanism):
 
     def measure(self, key, state, carry, obs, **given):
         return self.scale * jnp.sum(jnp.abs(obs)), carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Rarest(adeu.Distribution):
+    """A user's own D that learns: it explores by the action taken least so far, a few times in an episode."""
+
+    times: int = 3
+    num_actions: int = 0
+
+    def bind(self, observation_space, action_space):
+        return dataclasses.replace(self, num_actions=int(action_space.n))
+
+    def init(self, key, obs):
+        return jax.random.uniform(key, (self.num_actions,))  # which breaks ties
+
+    def begin(self, key, carry=None):
+        return jnp.zeros((), jnp.int32)
+
+    def sample(self, key, state, carry, center, spread, action_mask=None, **given):
+        allowed = True if action_mask is None else action_mask
+        explored = jax.random.bernoulli(key, spread) & (carry < self.times)
+        rarest = jnp.argmin(jnp.where(allowed, state, jnp.inf))
+        best = jnp.argmax(jnp.where(allowed, center, -jnp.inf))
+        return jnp.where(explored, rarest, best), explored, carry + explored
+
+    def impose(self, state, active, action, center, action_mask):
+        return jnp.where(active, jnp.arange(self.num_actions) == action, center), action_mask
+
+    def observe(self, state, transition, **given):
+        return state.at[transition.action].add(1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mentor(adeu.Guard):
+    """A user's own guard that learns: asked a few times in an episode where f is high, it advises what paid most."""
+
+    threshold: float = 0.4
+    times: int = 2
+    num_actions: int = 0
+
+    def bind(self, observation_space, action_space):
+        return dataclasses.replace(self, num_actions=int(action_space.n))
+
+    def init(self, key, obs):
+        return jax.random.uniform(key, (self.num_actions,))
+
+    def begin(self, key, carry=None):
+        return jnp.zeros((), jnp.int32)
+
+    def __call__(self, state, carry, obs, uncertainty, **given):
+        active = (uncertainty > self.threshold) & (carry < self.times)
+        return active, jnp.argmax(state), carry + active
+
+    def update(self, state, batch, **given):
+        return state.at[batch.action].add(batch.reward)

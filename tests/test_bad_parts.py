@@ -191,7 +191,7 @@ def test_what_only_a_space_can_tell_is_asked_for():
     with pytest.raises(ValueError, match="ExpectedCost: no num_actions yet"):
         adeu.ExpectedCost(num_states=2).init(None, 0)
     with pytest.raises(ValueError, match="Gaussian: no range yet"):
-        adeu.Gaussian().sample(None, np.zeros(1), 0.1, ())
+        adeu.Gaussian().sample(None, (), (), np.zeros(1), 0.1)
 
 
 def test_numpy_numbers_are_numbers():

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 import adeu
 from adeu.behavior.interface import Interface
+from tests.functions import Mentor, Rarest
 from tests.loops import play, same, stack
 
 RND = adeu.Rnd(scale=1.0, hidden=(16,), features=8)
@@ -149,7 +150,7 @@ class TestVectors:
             assert np.isnan(behavior.history[-1]).tolist() == ended.tolist()
             ended, obs = terminated | truncated, next_obs
         assert behavior.step == visits.sum() < 240
-        np.testing.assert_array_equal(behavior.state, visits)
+        np.testing.assert_array_equal(behavior.state.f, visits)
 
     def test_same_step_hands_the_real_last_observation_and_its_cost_to_f(self):
         class Count(gymnasium.Env):
@@ -192,7 +193,7 @@ class TestVectors:
         play(behavior, env, 7, lambda obs: np.zeros((2, 2)))
         expected = np.zeros((10, 2))
         expected[1:4] = [[1, 10], [2, 20], [3, 30]]
-        np.testing.assert_array_equal(behavior.state, expected)
+        np.testing.assert_array_equal(behavior.state.f, expected)
         assert behavior.step == 14
 
     def test_same_step_needs_info_and_an_explicit_cost_wins(self):
@@ -201,14 +202,14 @@ class TestVectors:
         )
         behavior = adeu.Behavior(explorer(f=adeu.ExpectedCost(16)), env)
         step = adeu.Transition([0, 1], [0, 0], [0.0, 0.0], [1, 0], [False, True], [False, False], cost=[1.0, 2.0])
-        with pytest.raises(ValueError, match="observe takes info too under autoreset SAME_STEP"):
+        with pytest.raises(ValueError, match="autoreset SAME_STEP takes an info with 'final_obs'"):
             behavior.observe(step)
         info = {"final_obs": np.array([None, 5], object), "_final_obs": np.array([False, True])}
         info |= {"final_info": {"cost": np.array([0.0, 9.0])}, "_final_info": np.array([False, True])}
         behavior.observe(step, info)
-        assert behavior.state[:2, 0].tolist() == [1.0, 2.0]
+        assert behavior.state.f[:2, 0].tolist() == [1.0, 2.0]
         behavior.observe(step._replace(cost=None), info)
-        assert behavior.state[:2, 0].tolist() == [0.0, 9.0]
+        assert behavior.state.f[:2, 0].tolist() == [0.0, 9.0]
         info["final_info"]["cost"] = np.array([0.0, np.nan])
         with pytest.raises(ValueError, match=re.escape("info['final_info']['cost'] takes finite numbers, got nan")):
             behavior.observe(step._replace(cost=None), info)
@@ -230,7 +231,7 @@ class TestVectors:
         with behavior.evaluation():
             assert behavior.act(7, [1.0, 0.0]).action == -1
         behavior.observe(adeu.Transition(7, -1, 0.0, 5, False, False))
-        np.testing.assert_array_equal(behavior.state, [0, 0, 1])
+        np.testing.assert_array_equal(behavior.state.f, [0, 0, 1])
         hosted = adeu.Behavior(explorer(f=adeu.from_host(lambda obs: 1.0 * obs)), Spaces())
         assert hosted.act(7, [1.0, 0.0]).uncertainty == 7
         with pytest.raises(ValueError, match=re.escape("action takes members of Discrete(2, start=-1), got [1]")):
@@ -319,14 +320,97 @@ class TestGuards:
 
     def test_a_guard_of_ones_own_may_look_at_anything(self):
         class Edge(adeu.Guard):
-            def __call__(self, obs):
-                return jnp.abs(obs[0]) > 2.0, 1
+            def __call__(self, state, carry, obs, uncertainty, **given):
+                return jnp.abs(obs[0]) > 2.0, 1, carry
 
         guarded = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli(), Edge())
         behavior = adeu.Behavior(guarded, gymnasium.make("CartPole-v1"))
         at_the_edge = [behavior.act([2.5, 0, 0, 0], [9.0, 0.0]) for _ in range(30)]
         assert {int(decision.action) for decision in at_the_edge} == {1}
         assert {int(behavior.act([0, 0, 0, 0], [9.0, 0.0]).action) for _ in range(30)} == {0, 1}
+
+
+class TestLearningParts:
+    """A distribution that learns in `observe` and a guard that learns in `update`."""
+
+    explorer = adeu.Explorer(adeu.Counts(16), adeu.Saturating(c=1.0), Rarest(), Mentor(threshold=0.5))
+
+    def played(self, env, seed=0, steps=40):
+        behavior = adeu.Behavior(self.explorer, env, seed)
+        play(behavior, env, steps, lambda obs: np.zeros((*np.shape(obs), 4)))
+        return behavior
+
+    def test_they_learn_what_they_are_given(self):
+        env = gymnasium.make("FrozenLake-v1")
+        start, behavior = adeu.Behavior(self.explorer, env).state, self.played(env)
+        assert (behavior.state.D - start.D).sum() == pytest.approx(40, abs=1e-4)
+        batch = adeu.Transition([0, 1], [2, 3], [10.0, 20.0], [0, 0], [False] * 2, [False] * 2)
+        behavior.update(batch)
+        assert behavior.state.guard - start.guard == pytest.approx([0, 0, 10, 20], abs=1e-4)
+        behavior.begin()
+        asked = behavior.act(5, [0.0, 1.0, 0.0, 0.0])
+        assert (asked.action, asked.spread, asked.explored, asked.asked) == (3, 0.0, False, False)
+        assert behavior.carry.carry.guard.tolist() == [1]
+
+    def test_it_goes_on_bit_for_bit(self, tmp_path):
+        env = gymnasium.make_vec("FrozenLake-v1", 3, vectorization_mode="sync")
+        first, second = self.played(env), adeu.Behavior(self.explorer, env, seed=1)
+        first.save(tmp_path / "behavior")
+        second.load(tmp_path / "behavior")
+        zeros = lambda obs: np.zeros((3, 4))  # noqa: E731
+        assert same(*(play(behavior, env, 20, zeros, seed=1) for behavior in (first, second)))
+        assert same(leaves(first._tree()), leaves(second._tree()))
+        other = adeu.Behavior(dataclasses.replace(self.explorer, guard=Mentor(threshold=0.6)), env)
+        with pytest.raises(ValueError, match="made with another explorer"):
+            other.load(tmp_path / "behavior")
+
+    def test_environments_are_independent(self):
+        env, order = gymnasium.make_vec("FrozenLake-v1", 4), np.array([2, 3, 1, 0])
+        plain, permuted = (adeu.Behavior(self.explorer, env) for _ in range(2))
+        permuted.carry = jax.tree.map(lambda x: x[order], permuted.carry)
+        random = np.random.default_rng(0)
+        for _ in range(10):
+            obs, center = random.integers(16, size=4), random.normal(size=(4, 4))
+            expected = plain.act(obs, center)
+            assert same(permuted.act(obs[order], center[order]), [value[order] for value in expected])
+        before = plain.carry.carry
+        plain.begin([True, False, False, False])
+        after = plain.carry.carry
+        assert before.guard.tolist() == [2, 2, 2, 2]
+        assert after.guard.tolist() == [0, 2, 2, 2]
+        assert after.D.tolist() == [0, *before.D.tolist()[1:]]
+
+    def test_what_changes_its_shape_is_named(self):
+        class Grows(Rarest):
+            def observe(self, state, transition, **given):
+                return jnp.append(state, 1.0)
+
+        class Counts(Mentor):
+            def __call__(self, state, carry, obs, uncertainty, **given):
+                return True, 0, carry + 0.5
+
+        env, step = gymnasium.make("FrozenLake-v1"), adeu.Transition(0, 0, 0.0, 0, False, False)
+        grows = adeu.Behavior(dataclasses.replace(self.explorer, D=Grows()), env)
+        message = r"Grows\(.*\)\.observe\(\) must return a state like float32\[4\], it returned float32\[5\]"
+        with pytest.raises(TypeError, match=message):
+            grows.observe(step)
+        counts = adeu.Behavior(dataclasses.replace(self.explorer, guard=Counts()), env)
+        message = r"Counts\(.*\)\.__call__\(\) must return a carry like int32\[\], it returned float32\[\]"
+        with pytest.raises(TypeError, match=message):
+            counts.act(0, np.zeros(4))
+
+    def test_code_on_the_host_may_be_within_any_of_them(self):
+        @dataclasses.dataclass(frozen=True)
+        class Warned(adeu.Guard):
+            f: adeu.Mechanism
+
+            def __call__(self, state, carry, obs, uncertainty, **given):
+                danger, f_carry = self.f.measure(None, state[0], carry[0], obs, **given)
+                return danger > 0.5, 1, (f_carry,)
+
+        guard = Warned(adeu.from_host(lambda obs: obs > 2, name="danger"))
+        behavior = adeu.Behavior(dataclasses.replace(self.explorer, guard=guard), gymnasium.make("FrozenLake-v1"))
+        assert [bool(behavior.act(obs, np.zeros(4)).asked) for obs in (1, 2, 3)] == [True, True, False]
 
 
 class TestEvaluation:
@@ -371,8 +455,8 @@ class TestLearning:
         behavior.observe(step)
         behavior.update([step, step], td_error=np.ones(2))
         assert same(before, leaves(behavior.carry))
-        assert behavior.state[0][3] == 1
-        assert behavior.state[1][0] < 1
+        assert behavior.state.f[0][3] == 1
+        assert behavior.state.f[1][0] < 1
 
     def test_arrays_may_be_reused_as_soon_as_a_call_returns(self):
         """A compiled step may still read its inputs then, so it must not be given the caller's memory."""
@@ -452,14 +536,14 @@ class TestEncoders:
         batch = {name: np.stack([value] * 4) for name, value in self.obs.items()}
         flags = np.zeros(4, bool)
         behavior.update(adeu.Transition(batch, np.ones(4, int), np.zeros(4), batch, flags, flags))
-        np.testing.assert_allclose(behavior.state.moments.mean, [7, 0.5, 0.25])
+        np.testing.assert_allclose(behavior.state.f.moments.mean, [7, 0.5, 0.25])
 
     def test_an_encoder_may_number_the_states(self):
         behavior = adeu.Behavior(
             explorer(f=adeu.Counts(3)), gymnasium.make("CartPole-v1"), encoder=lambda obs: np.int64(obs[:, 0])
         )
         behavior.observe(adeu.Transition([2.5, 0, 0, 0], 1, 0.0, [1.0, 0, 0, 0], False, False))
-        assert behavior.state.tolist() == [0, 0, 1]
+        assert behavior.state.f.tolist() == [0, 0, 1]
         with pytest.raises(ValueError, match=r"Counts.* returned nan in environment 0 \(observation \[3\.5"):
             behavior.act([3.5, 0, 0, 0], [0.0, 0.0])
 
@@ -507,6 +591,11 @@ class TestWarnings:
         assert self.run(explorer(f=adeu.TdError()), 2500, updates=1)[0] == []
         assert self.run(explorer(f=adeu.Constant(0.5)), 2500)[0] == []
 
+    def test_so_is_a_guard(self):
+        caught, _ = self.run(dataclasses.replace(explorer(f=adeu.Constant(0.1)), guard=Mentor()), 1000)
+        assert len(caught) == 1
+        assert "Mentor(threshold=0.4, times=2, num_actions=2) learns in update(), which was not called" in caught[0]
+
     def test_an_f_learning_outside_that_is_never_updated_is_reported_too(self):
         host = adeu.from_host(lambda obs: obs[:, 0], lambda batch: None)
         assert "update(), which was not called" in self.run(explorer(f=host), 1000)[0][0]
@@ -536,6 +625,19 @@ class TestWarnings:
         assert behavior.saturation == 1.0
         with pytest.warns(UserWarning, match="gave its largest spread in 100%"):
             behavior.act(obs, [0.0, 1.0])
+
+    def test_nor_does_a_mentor(self):
+        class Edge(adeu.Guard):
+            def __call__(self, state, carry, obs, uncertainty, **given):
+                return obs[0] > 0, 1, carry
+
+        guarded = dataclasses.replace(explorer(f=adeu.Constant(1e4)), guard=Edge())
+        behavior = adeu.Behavior(guarded, gymnasium.make("CartPole-v1"))
+        for step in range(10):
+            decision = behavior.act([step % 2, 0, 0, 0], [0.0, 1.0])
+            assert decision.asked == (step % 2 == 0)
+        assert behavior.saturation == 1.0
+        assert (behavior.history == 0).mean() == 0.5
 
 
 class TestHistory:
@@ -607,6 +709,16 @@ class TestSaving:
             behavior.load(path)
         with pytest.raises(FileNotFoundError):
             behavior.load(tmp_path / "nowhere")
+
+    def test_a_file_of_an_older_format_is_refused_by_name(self, tmp_path):
+        behavior, path = self.saved(tmp_path)
+        with np.load(path) as file:
+            arrays = dict(file)
+        header = bytes(arrays["header"]).replace(b"adeu.Behavior 2", b"adeu.Behavior 1")
+        with path.open("wb") as file:
+            np.savez(file, **arrays | {"header": np.frombuffer(header, np.uint8)})
+        with pytest.raises(ValueError, match=r"was not written by adeu\.Behavior 2 but by adeu\.Behavior 1"):
+            behavior.load(path)
 
     def test_other_parts_or_another_number_of_environments_are_refused(self, tmp_path):
         _, path = self.saved(tmp_path)
@@ -780,7 +892,7 @@ class TestBadInput:
     )
     def test_a_d_that_returns_no_action(self, result, message):
         class Bad(adeu.Distribution):
-            def sample(self, key, center, spread, carry, action_mask=None):
+            def sample(self, key, state, carry, center, spread, action_mask=None, **given):
                 return result(carry)
 
         behavior = adeu.Behavior(explorer(Bad(), f=adeu.Constant(0.5)), self.cartpole)

@@ -19,7 +19,7 @@ def samples(D, center, spread, action_mask=None, keys=KEYS):
     @jax.vmap
     def one(key):
         key_begin, key_sample = jax.random.split(key)
-        return D.sample(key_sample, jnp.asarray(center), spread, D.begin(key_begin), action_mask)[:2]
+        return D.sample(key_sample, (), D.begin(key_begin), jnp.asarray(center), spread, action_mask)[:2]
 
     return map(np.asarray, one(keys))
 
@@ -114,7 +114,7 @@ class TestCategorical:
             np.testing.assert_allclose(jax.jit(jax.vmap(p))(n, q), expected, rtol=tolerance)
 
     def test_exploit_is_greedy(self):
-        actions = jax.vmap(lambda key: adeu.Categorical().exploit(key, jnp.asarray(self.q)))(KEYS)
+        actions = jax.vmap(lambda key: adeu.Categorical().exploit(key, (), jnp.asarray(self.q)))(KEYS)
         assert_frequencies(actions, [0.5, 0, 0, 0.5])
 
 
@@ -141,7 +141,7 @@ class TestOptions:
         """One long episode: actions, explored, and where options begin."""
 
         def one(carry, key):
-            action, explored, after = D.sample(key, self.q, spread, carry, action_mask)
+            action, explored, after = D.sample(key, (), carry, self.q, spread, action_mask)
             return after, (action, explored, (carry.steps_left == 0) & explored)
 
         keys = jax.random.split(jax.random.key(11), steps)
@@ -166,7 +166,7 @@ class TestOptions:
 
     def test_no_option_is_longer_than_ten_thousand(self):
         D = adeu.Options(mu=1.01)
-        carries = jax.vmap(lambda key: D.sample(key, self.q, 1.0, D.begin(key))[2])(KEYS)
+        carries = jax.vmap(lambda key: D.sample(key, (), D.begin(key), self.q, 1.0)[2])(KEYS)
         assert carries.steps_left.max() == 9_999
         assert_share((carries.steps_left == 9_999).sum(), len(KEYS), stats.zipf(1.01).sf(9_999))
 
@@ -174,7 +174,7 @@ class TestOptions:
         with jax.enable_x64(True):
             D = adeu.Options()
             before = D.begin(KEYS[0])
-            after = D.sample(KEYS[0], self.q, 1.0, before)[2]
+            after = D.sample(KEYS[0], (), before, self.q, 1.0)[2]
             assert [leaf.dtype for leaf in before] == [leaf.dtype for leaf in after]
 
     def test_own_options_are_played_whole_and_weighted(self):
@@ -190,7 +190,7 @@ class TestOptions:
         for carried in (False, True):
             D = adeu.Options(carried=carried)
             running = D.begin(KEYS[0])._replace(option=jnp.asarray(2), steps_left=jnp.asarray(5))
-            action, explored, after = D.sample(KEYS[0], self.q, 0.0, D.begin(KEYS[1], running))
+            action, explored, after = D.sample(KEYS[0], (), D.begin(KEYS[1], running), self.q, 0.0)
             assert (int(action), bool(explored), int(after.steps_left)) == (
                 (2, True, 4) if carried else (1, False, 0)
             )
@@ -198,7 +198,7 @@ class TestOptions:
     def test_a_forbidden_action_ends_an_option_and_never_begins_one(self):
         D, mask = adeu.Options(mu=1.5), jnp.array([True, True, False])
         running = D.begin(KEYS[0])._replace(option=jnp.asarray(2), steps_left=jnp.asarray(5))
-        action, explored, after = D.sample(KEYS[0], self.q, 0.0, running, mask)
+        action, explored, after = D.sample(KEYS[0], (), running, self.q, 0.0, mask)
         assert (int(action), bool(explored), int(after.steps_left)) == (1, False, 0)
         actions, _, begins = self.episode(D, 0.5, 20_000, mask)
         assert_frequencies(actions[begins], [0.5, 0.5, 0])

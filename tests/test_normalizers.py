@@ -1,5 +1,6 @@
 """Each g against its equation."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -40,3 +41,11 @@ def test_ceiling_is_approached_and_never_passed(g):
     assert np.max(spreads) <= g.ceiling * (1 + 1e-6)
     assert adeu.Identity().ceiling is None
     assert adeu.ShiftedSigmoid(-800.0).ceiling == 0.0
+
+
+def test_saturated_is_within_a_hundredth_of_the_ceiling():
+    spreads = np.float32([0.1, 0.197, 0.1981, 0.2])
+    for g in (adeu.Sigmoid(0.2), adeu.Saturating(0.2), adeu.Clip(0.0, 0.2)):
+        assert g.saturated(spreads).tolist() == [False, False, True, True]
+        assert g.saturated(jnp.asarray(spreads)).tolist() == [False, False, True, True]
+    assert not adeu.Identity().saturated(np.float32([0.0, 1e30])).any()

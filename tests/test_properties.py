@@ -24,7 +24,7 @@ uncertainties = st.floats(0, 2**100, width=32, allow_subnormal=False)
 
 @functools.cache
 def sampler(D):
-    return jax.jit(lambda key, center, spread: D.sample(key, center, spread, D.begin(key)))
+    return jax.jit(lambda key, center, spread: D.sample(key, (), D.begin(key), center, spread))
 
 
 @given(seeds, hnp.arrays(np.float32, 3, elements=st.floats(-1e6, 1e6, width=32)), uncertainties)

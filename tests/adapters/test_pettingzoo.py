@@ -117,9 +117,9 @@ def test_what_f_learns_is_shared_or_each_agents_own():
     shared, own = ParallelBehavior(explorer, env, shared=True), ParallelBehavior(explorer, env)
     for behavior in (shared, own):
         play(behavior, env, 1)
-    np.testing.assert_array_equal(shared.behavior("agent_0").state, [1 + 2 + 1 + 2 + 3 + 4, 4, 2 * 6])
-    np.testing.assert_array_equal(own.behavior("agent_0").state, [1 + 2, 0, 2 * 2])
-    np.testing.assert_array_equal(own.behavior("agent_1").state, [1 + 2 + 3 + 4, 4, 2 * 4])
+    np.testing.assert_array_equal(shared.behavior("agent_0").state.f, [1 + 2 + 1 + 2 + 3 + 4, 4, 2 * 6])
+    np.testing.assert_array_equal(own.behavior("agent_0").state.f, [1 + 2, 0, 2 * 2])
+    np.testing.assert_array_equal(own.behavior("agent_1").state.f, [1 + 2 + 3 + 4, 4, 2 * 4])
 
 
 @pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -137,7 +137,7 @@ def test_a_central_f_sees_all_agents(shared):
     batch = adeu.Transition(*(np.zeros(shape) for shape in ((4, size), 4, 4, (4, size), 4, 4)))
     batch = batch._replace(action=np.zeros(4, int))
     learner.update("agent_1", batch)
-    assert learner.behavior("agent_1").state.moments.size == 4
+    assert learner.behavior("agent_1").state.f.moments.size == 4
 
 
 @pytest.mark.slow

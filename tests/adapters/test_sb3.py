@@ -191,7 +191,7 @@ class TestEnvironments:
         learn(make(TD3, env), callback, 40)  # 4 episodes of 5 steps, 5 of 4
         next_obs = 4 * (1 + 2 + 3 + 4 + 5) + 5 * (1 + 2 + 3 + 4)
         expected = [next_obs, *((0, 9) if truncates else (9, 0)), next_obs]
-        np.testing.assert_array_equal(callback.behavior.state, expected)
+        np.testing.assert_array_equal(callback.behavior.state.f, expected)
 
     def test_f_sees_what_the_policy_sees_and_learns_from_the_agents_batches(self, monkeypatch):
         """Through `VecNormalize`, two gradient steps in every fourth step."""
@@ -214,7 +214,7 @@ class TestEnvironments:
             np.testing.assert_array_equal(ours.terminated, agents.dones.numpy()[:, 0] == 1)
         assert len(learned) == 2 * 8
         assert model.replay_buffer is buffer
-        next_obs = callback.behavior.state[0][0]
+        next_obs = callback.behavior.state.f[0][0]
         assert abs(float(next_obs)) < 64 * 10  # the last observations too, not the raw ones around 500
 
     def test_discrete_observations_are_counted(self):
@@ -223,7 +223,9 @@ class TestEnvironments:
         callback = ExplorerCallback(explorer)
         model = make(DQN, env, gradient_steps=1)
         record = learn(model, callback, 80)
-        np.testing.assert_array_equal(callback.behavior.state, np.bincount(np.concatenate(record.obs), minlength=16))
+        np.testing.assert_array_equal(
+            callback.behavior.state.f, np.bincount(np.concatenate(record.obs), minlength=16)
+        )
 
     def test_dict_observations_go_through_the_encoder(self):
         class Named(gymnasium.ObservationWrapper):
@@ -241,8 +243,8 @@ class TestEnvironments:
         )
         model = make(TD3, DummyVecEnv([Named] * 2), gradient_steps=1)
         learn(model, callback, 40)
-        assert callback.behavior.state[1][0] == 10 * (1 + 2 + 3 + 4)
-        assert callback.behavior.state[0].moments.size > 0
+        assert callback.behavior.state.f[1][0] == 10 * (1 + 2 + 3 + 4)
+        assert callback.behavior.state.f[0].moments.size > 0
 
 
 class TestLearning:

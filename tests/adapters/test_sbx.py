@@ -44,7 +44,9 @@ def test_f_learns_from_its_batches_and_files_go_together(sbx, name, tmp_path):
     callback, again = ExplorerCallback(LEARNS), ExplorerCallback(LEARNS)
     model.gradient_steps = 2
     model.learn(8, callback=callback)
-    assert float(callback.behavior.state.moments.size) == 4 * 2 * 16  # SBX draws all gradient steps' batches at once
+    assert (
+        float(callback.behavior.state.f.moments.size) == 4 * 2 * 16
+    )  # SBX draws all gradient steps' batches at once
     model.save(tmp_path / "sbx")
     loaded = type(model).load(tmp_path / "sbx", env=clocks(5, 4))
     again.load(tmp_path / "sbx")

@@ -153,7 +153,7 @@ def test_f_sees_each_step_once_random_ones_too_and_the_agents_batches(ts):
     assert exploration.means()["adeu/explored"] == 0
     training.collect(n_step=10)
     total = 4 * (1 + 2 + 3 + 4 + 5)  # the real last observations
-    np.testing.assert_array_equal(exploration.behavior.state, [total, 4, total, 0])
+    np.testing.assert_array_equal(exploration.behavior.state.f, [total, 4, total, 0])
     drawn = []
     sample = training.buffer.sample
     training.buffer.sample = lambda size: drawn.append(sample(size)) or drawn[-1]
@@ -161,7 +161,7 @@ def test_f_sees_each_step_once_random_ones_too_and_the_agents_batches(ts):
         agent.update(training.buffer, sample_size=16)
         agent.update(training.buffer, sample_size=16)
     expected = sum(batch.obs[:, 0].sum() for batch, _ in drawn)
-    assert exploration.behavior.state[3] == expected > 0
+    assert exploration.behavior.state.f[3] == expected > 0
 
 
 def test_critics_disagree(ts):

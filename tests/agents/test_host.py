@@ -6,7 +6,6 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, DqnAgent, HostLoop
-from adeu.agents.host import Saturation
 
 EZ = adeu.Explorer(adeu.Constant(1 / 6), adeu.Identity(), adeu.Options(2.0, carried=True))
 SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10, evaluate_every=10)
@@ -93,15 +92,15 @@ class Walk(gymnasium.Env):
 class Scripted:
     """Explores with the spreads it is given, and keeps what it sees."""
 
-    def __init__(self, spreads=(0.0,), uncertainties=(0.0,)):
-        self.spreads, self.uncertainties, self.seen = spreads, uncertainties, []
+    def __init__(self, spreads=(0.0,), asked=(True,)):
+        self.spreads, self.asked, self.seen = spreads, asked, []
 
     def begin(self, obs):
         pass
 
     def act(self, step):
         at = step % len(self.spreads)
-        return adeu.Decision(np.zeros(1), True, np.float32(self.uncertainties[at]), np.float32(self.spreads[at]))
+        return adeu.Decision(np.zeros(1), True, np.float32(0), np.float32(self.spreads[at]), self.asked[at])
 
     def observe(self, transition, step):
         self.seen.append(transition)
@@ -119,9 +118,9 @@ def test_an_environment_may_write_into_what_it_returned():
 
 
 def test_steps_with_the_largest_spread_are_counted_outside_rollout_episodes():
-    agent = Scripted(spreads=(0.2, 0.199, 0.15, 0.1), uncertainties=(9.0, 5.0, 1.0, 0.3))
-    saturation = Saturation(ceiling=0.2, rollout=0.3)
-    rows, _ = play(HostLoop(agent, Walk(), Walk(), steps=20, seed=0, evaluate_every=20, saturation=saturation))
+    agent = Scripted(spreads=(0.2, 0.199, 0.15, 0.1), asked=(True, True, True, False))
+    g = adeu.Saturating(0.2)
+    rows, _ = play(HostLoop(agent, Walk(), Walk(), steps=20, seed=0, evaluate_every=20, saturation=g))
     assert rows[0]["saturated"] == pytest.approx(2 / 3)
 
 

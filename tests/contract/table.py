@@ -112,7 +112,32 @@ CASES: dict[str, Case] = {
     "Bernoulli": Case(adeu.Bernoulli()),
     "Options": Case(adeu.Options(mu=2.0)),
     "Options-carried": Case(adeu.Options(mu=1.5, carried=True, options=[[0, 1], [2]], weights=[1.0, 3.0])),
+    "Rarest": Case(functions.Rarest()),
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
+    "Mentor": Case(functions.Mentor()),
     "Explorer": Case(PAPER, actions=MOTION),
+    "Explorer-learning": Case(adeu.Explorer(adeu.Rnd(), adeu.Clip(), functions.Rarest(), functions.Mentor())),
 }
+
+
+def only(**needs: set[str]) -> dict[str, set[str]]:
+    return {"act": set(), "observe": set(), "update": set()} | needs
+
+
+NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
+    "Recorded": only(act={"recorded"}),
+    "EnsembleStd": only(act={"q_values"}),
+    "EnsembleStd-box": only(act={"q_values"}),
+    "TdError": only(observe={"td_error"}),
+    "TdError-running": only(update={"td_error"}),
+    "ExpectedCost": only(observe={"cost"}),
+    "ExpectedCost-network": only(update={"cost"}),
+    "ExpectedCost-network-box": only(update={"cost"}),
+    "Sum": only(act={"q_values"}),
+    "Inverse": only(observe={"cost"}),
+    "Ratio": only(observe={"cost"}),
+    "Ratio-conditioned": only(act={"q_values"}, observe={"cost"}),
+    "FromHost": only(act={"host_uncertainty"}),
+}
+"""What each part cannot do without."""

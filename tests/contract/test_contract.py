@@ -10,8 +10,8 @@ import pytest
 
 import adeu
 from adeu.behavior import storage
-from adeu.behavior.compiled import compiled
-from tests.contract.table import CASES, Case
+from adeu.behavior.batched import batched
+from tests.contract.table import CASES, NEEDS, Case
 
 ENVS = 4
 every_part = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -127,7 +127,7 @@ def test_save_and_load_round_trip(case, tmp_path):
 
 @every_part
 def test_begin_resets_only_the_masked_environments(case):
-    functions = compiled(case.explorer)
+    functions = batched(case.explorer)
     obs = jax.vmap(case.observation)(keys(ENVS, 6))
     _, streams = functions.start(np.uint32(0), np.asarray(obs), num_envs=ENVS)
     ended = np.array([True, False, False, True])
@@ -144,8 +144,59 @@ def test_learning_is_pure_and_changes_only_what_it_says(case):
     observed = explorer.observe(state, case.transition(jax.random.key(9)), td_error=jnp.asarray(5.0))
     updated = explorer.update(state, jax.vmap(case.transition)(keys(8, 9)), td_error=jnp.full(8, 5.0))
     assert equal(before, state)
-    assert equal(observed, state) != ("observe" in explorer.f.learns_from)
-    assert equal(updated, state) != ("update" in explorer.f.learns_from)
+    assert equal(observed, state) != ("observe" in explorer.learns_from)
+    assert equal(updated, state) != ("update" in explorer.learns_from)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_needs_what_it_says_and_nothing_more(name):
+    case, needs = CASES[name], NEEDS[name]
+    explorer, key = case.explorer, jax.random.key(0)
+    assert {hook: explorer.needs(hook) for hook in needs} == needs
+    inputs, state, carry = (case.observation(key), case.center(key)), learned(case), explorer.begin(key)
+    transition, batch = case.transition(key), jax.vmap(case.transition)(keys(8))
+
+    def act(given):
+        return explorer.act(key, state, carry, *inputs, step=7, **given)
+
+    def observe(given, transition=transition, method=explorer.observe):
+        cost = given.pop("cost", None)
+        return method(state, transition._replace(cost=cost), step=7, **given)
+
+    def update(given):
+        return observe(given, batch, explorer.update)
+
+    offers = {"act": case.given(key), "observe": {"td_error": 0.5, "cost": 1.0}}
+    offers["update"] = {"td_error": jnp.ones(8), "cost": jnp.ones(8)}
+    for method in (act, observe, update):
+        given = {each: offers[method.__name__][each] for each in needs[method.__name__]}
+        jax.eval_shape(method, dict(given))
+        for missing in given:
+            fewer = {each: value for each, value in given.items() if each != missing}
+            with pytest.raises(TypeError, match=missing):
+                jax.eval_shape(method, fewer)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name):
+    case = CASES[name]
+    f, state, key = case.explorer.f, learned(case).f, jax.random.key(3)
+    one, inputs = act_everywhere(case, learned(case), begun(case))
+    decisions, carries = jax.vmap(one)(*inputs)
+    assert decisions.asked.shape == (ENVS,)
+    assert decisions.asked.dtype == bool
+    each = functools.partial(jax.vmap, axis_size=ENVS)  # a carry may hold nothing
+    fresh, later = each(f.ask)(begun(case).f), each(f.ask)(carries.f)
+    assert jax.tree.structure(fresh) == jax.tree.structure(begun(case).f)
+    assert each(f.asked)(fresh).all()
+    given = case.given(key) | {"center": case.center(key), "explored": False}
+    obs = case.observation(jax.random.key(9))
+
+    def measured(carry):
+        return f.measure(key, state, carry, obs, **given)[0]
+
+    assert f.remembers == (name == "Calibrated")
+    assert equal(each(measured)(fresh), each(measured)(later)) != f.remembers
 
 
 @every_part

@@ -116,7 +116,7 @@ def test_options_agree_in_distribution(D):
     ours, explored = frequencies(D, center, spread, draws)
 
     def step(carry, key):
-        action, explored, carry = D.sample(key, center, spread, carry)
+        action, explored, carry = D.sample(key, (), carry, center, spread)
         return carry, (action, explored)
 
     keys = jax.random.split(jax.random.key(0), draws)
@@ -136,5 +136,5 @@ def test_the_mentor_agrees():
     guard = adeu.KnownUnsafe([3, 1], [2, 0])
     lowered = lower(guard, MODEL)
     for s in range(S):
-        active, action = guard(s)
+        active, action, _ = guard((), (), s, 0.0)
         assert advise(lowered, s) == (int(action) if active else -1)
