@@ -58,7 +58,7 @@ class TestDifferences:
     def test_form(self):
         found = list(differences({"f": 1, "lake": {"size": 3}}, {"lake": {"size": 4, "goal": 1.0}}))
         assert found == [
-            ("f is unknown here", True),
             ("lake.size is 3 there and 4 here", False),
             ("lake.goal is missing there", True),
+            ("f is unknown here", True),
         ]
