@@ -94,7 +94,7 @@ def differences(there: Any, here: Any, path: str = "") -> Iterator[Difference]:
     elif there.get("part") != here.get("part"):
         yield Difference(f"{path} is {_short(there.get('part'))} there and {_short(here.get('part'))} here")
     else:
-        for name in there | here:
+        for name in here | there:
             below = f"{path}.{name}" if path else name
             if name in there and name in here:
                 yield from differences(there[name], here[name], below)
