@@ -8,7 +8,7 @@ import pytest
 
 import adeu
 from adeu.experiments import NAMES, locate
-from adeu.experiments.lake import LakeSetting, adeu_counts, epsilon_greedy, ucb
+from adeu.experiments.lib.lake_setting import LakeSetting, adeu_counts, epsilon_greedy, ucb
 from adeu.runs.override import override
 from adeu.tabular import Learners, QLearning
 

@@ -8,7 +8,7 @@ import pytest
 import adeu
 from adeu.envs import Lake
 from adeu.experiments import NAMES, locate
-from adeu.experiments.lake import LakeSetting, adeu_counts, epsilon_greedy, ucb
+from adeu.experiments.lib.lake_setting import LakeSetting, adeu_counts, epsilon_greedy, ucb
 from adeu.runs.spec import Spec, differences, plain
 
 
