@@ -16,6 +16,7 @@ import os
 os.environ["NPROC"] = "1"  # JAX's threads; before it is loaded
 
 import dataclasses
+import functools
 import itertools
 import pathlib
 import statistics
@@ -32,9 +33,9 @@ import numpy as np
 import adeu
 import adeu.envs
 from adeu import tabular
-from adeu.agents import Dqn, compiled, keys
-from adeu.agents.dqn import bound
-from adeu.core.contract import Transition
+from adeu.agents import Dqn, JaxLoop
+from adeu.agents.compiling import own
+from adeu.agents.jax_loop import JaxPlayer
 from adeu.envs import JaxDeepSea, Sea, deep_sea_mdp
 
 ROUNDS = 5
@@ -50,12 +51,12 @@ def agent(size: int, update_every: int) -> Dqn:
 
 def by_scan(size: int, update_every: int, seeds: Any, steps: int = 3000) -> Way:
     dqn = agent(size, update_every)
-    loop = compiled(dqn, JaxDeepSea(Sea(size)))
+    loop = JaxLoop(dqn, JaxDeepSea(Sea(size)))
     state = loop.init(seeds)
 
     def train() -> int:
         nonlocal state
-        for _ in range(steps // dqn.evaluate_every):
+        for _ in range(steps // loop.evaluate_every):
             state, _ = loop.advance(state)
         jax.block_until_ready(state)  # type: ignore[no-untyped-call]
         return steps * np.size(seeds)
@@ -64,36 +65,22 @@ def by_scan(size: int, update_every: int, seeds: Any, steps: int = 3000) -> Way:
 
 
 def by_python(size: int, update_every: int, steps: int = 1000) -> Way:
-    env, sea = JaxDeepSea(Sea(size)), Sea(size)
-    dqn, rule = bound(
-        dataclasses.replace(agent(size, update_every), adam="dense"), env.observation_space(sea), env.action_space()
-    )
-
-    def step(key: Any, learner: Any, actor: Any, place: Any, number: int) -> Any:
-        key_act, key_absorb, key_next = jax.random.split(key, 3)
-        decision, actor = rule.decide(key_act, learner, actor, number)
-        obs, place, reward, terminated, _ = env.step_env(key, place, decision.action, sea)
-        first_obs, first = env.reset_env(key, sea)
-        transition = Transition(actor.obs, decision.action, reward, obs, terminated, np.False_)
-        learner, actor = rule.absorb(key_absorb, learner, actor, transition, first_obs, number)
-        place = jax.tree.map(lambda a, b: jax.numpy.where(terminated, a, b), first, place)
-        return key_next, learner, actor, place
-
-    play, learn = jax.jit(step, donate_argnums=1), jax.jit(rule.learn, donate_argnums=1)
-    copy = jax.jit(lambda learner: rule.synchronise(learner).target)
-    obs, place = env.reset_env(keys.new(0), sea)
-    key = keys.new(0)
-    learner, actor = jax.tree.map(jax.numpy.copy, rule.init(keys.new(1), obs))
+    dqn = dataclasses.replace(agent(size, update_every), adam="dense")
+    loop = JaxLoop(dqn, JaxDeepSea(Sea(size)))
+    player = JaxPlayer(loop.agent, loop.env, Sea(size), loop.evaluate_steps)
+    play = jax.jit(functools.partial(player.interact, False, _=None), donate_argnums=0)
+    learn, sync = jax.jit(player.learn, donate_argnums=0), jax.jit(loop.agent.sync)
+    state = own(player.init(jax.numpy.uint32(0)))
 
     def train() -> int:
-        nonlocal key, learner, actor, place
+        nonlocal state
         for number in range(steps):
             if number % dqn.target_every == 0:
-                learner = learner._replace(target=jax.tree.map(jax.numpy.copy, copy(learner)))
-            key, learner, actor, place = play(key, learner, actor, place, number)
+                state = state._replace(learned=own(sync(state.learned)))
+            state, _ = play(state)
             if (number + 1) % update_every == 0:
-                learner = learn(key, learner, number)
-        jax.block_until_ready(learner)  # type: ignore[no-untyped-call]
+                state = learn(state)
+        jax.block_until_ready(state)  # type: ignore[no-untyped-call]
         return steps
 
     return train

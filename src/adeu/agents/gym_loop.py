@@ -111,8 +111,8 @@ class GymLoop:
             ended = bool(terminated or truncated)
             self.step += 1
             ends = np.bool_(terminated), np.bool_(truncated)
-            taken = reader.taken(action)
-            player.observe(Transition(obs, taken, reward, next_obs, *ends, info.get("cost")), self.step)
+            transition = Transition(obs, reader.taken(action), reward, next_obs, *ends, info.get("cost"))
+            player.observe(transition, decision, self.step)
             if self.recorded:
                 self.spreads[self.step - 1] = decision.spread
             explored = bool(decision.explored)

@@ -165,7 +165,7 @@ class _LoopFunctions(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def _compile(loop: JaxLoop) -> _LoopFunctions:
-    player = _JaxPlayer(loop.agent, loop.env, loop.params.params, loop.evaluate_steps)
+    player = JaxPlayer(loop.agent, loop.env, loop.params.params, loop.evaluate_steps)
     cadence = loop.agent.cadence
     inner = cadence.target_every or cadence.update_every
 
@@ -217,7 +217,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
 
 
 @dataclasses.dataclass(frozen=True)
-class _JaxPlayer(Generic[Learned, Acting, Row]):
+class JaxPlayer(Generic[Learned, Acting, Row]):
     """An agent in an environment: single steps, updates and greedy episodes, as pure functions of the state."""
 
     agent: Agent[Learned, Acting, Row]

@@ -62,15 +62,15 @@ class Player(Generic[Learned, Acting, Row]):
         decision, self._carry = self._run.decide(
             self._key, acting, self._carry, self._obs, np.int32(step), early, given
         )
-        self._decision = Decision(*map(np.asarray, decision))  # device_get would take longer than the decision
-        check_converged(self.agent, f"at step {step + 1} the action", self._decision.action)
-        return self._decision
+        numpy = Decision(*map(np.asarray, decision))  # device_get would take longer than the decision
+        check_converged(self.agent, f"at step {step + 1} the action", numpy.action)
+        return numpy
 
-    def observe(self, transition: Transition, step: int) -> None:
+    def observe(self, transition: Transition, decision: Decision, step: int) -> None:
         """Takes in what the decision led to, and learns where that is due; `step` counts it."""
         agent, (update_every, _, target_every) = self.agent, self.agent.cadence
         coins = draws(self._seed, step, COINS).random(agent.coins) if agent.coins else None
-        row, enters = agent.row(coins, transition, self._decision)
+        row, enters = agent.row(coins, transition, decision)
         if enters or step <= self._warmup:
             self._replay.add(row, bool(transition.terminated or transition.truncated))
         trained = step - self._warmup
