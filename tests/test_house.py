@@ -66,7 +66,7 @@ def test_importing_adeu_loads_no_engine_and_no_framework():
 
 def test_environments_import_nothing_else_of_ours():
     loaded = run_python("import adeu.envs, sys; print(*[name for name in sys.modules if name.startswith('adeu')])")
-    assert {"adeu", "adeu.envs", "adeu.envs.frozen_lake"} <= set(loaded.split())
+    assert {"adeu", "adeu.envs", "adeu.envs.gym_frozen_lake"} <= set(loaded.split())
     assert all(name == "adeu" or name.startswith("adeu.envs") for name in loaded.split())
     assert run_python("import adeu.envs, sys; print('jax' in sys.modules)") == "False"
     for path in (SOURCE / "envs").glob("*.py"):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.envs import check
+from adeu.envs import arguments
 from adeu.envs.layouts import COLUMN_STEPS, LAYOUTS, ROW_STEPS, Ints
 
 HOLE = -10.0
@@ -68,16 +68,16 @@ class Lake:
     safe: bool = False
 
     def __post_init__(self) -> None:
-        self._set("size", check.whole(self, "size", self.size, at_least=3))
-        check.one_of(self, "layout", self.layout, LAYOUTS)
-        self._set("layout_seed", check.whole(self, "layout_seed", self.layout_seed, at_least=0))
-        check.one_of(self, "preset", self.preset, PRESETS)
+        self._set("size", arguments.whole(self, "size", self.size, at_least=3))
+        arguments.one_of(self, "layout", self.layout, LAYOUTS)
+        self._set("layout_seed", arguments.whole(self, "layout_seed", self.layout_seed, at_least=0))
+        arguments.one_of(self, "preset", self.preset, PRESETS)
         for argument in ("reward_scale", "goal"):
             if getattr(self, argument) is not None:
-                self._set(argument, check.number(self, argument, getattr(self, argument)))
-        self._set("back_cost", check.number(self, "back_cost", self.back_cost, at_least=0))
+                self._set(argument, arguments.number(self, argument, getattr(self, argument)))
+        self._set("back_cost", arguments.number(self, "back_cost", self.back_cost, at_least=0))
         if not isinstance(self.safe, bool):
-            check.refuse(self, "safe", "a bool", self.safe)
+            arguments.refuse(self, "safe", "a bool", self.safe)
 
     def _set(self, argument: str, value: float) -> None:
         object.__setattr__(self, argument, value)

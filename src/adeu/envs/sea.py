@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.envs import check
+from adeu.envs import arguments
 from adeu.envs.layouts import Ints
 from adeu.envs.mdp import Mdp
 
@@ -45,11 +45,11 @@ class Sea:
     treasure: float = 1.0
 
     def __post_init__(self) -> None:
-        self._set("size", check.whole(self, "size", self.size, at_least=2))
-        check.one_of(self, "actions", self.actions, ACTIONS)
-        self._set("actions_seed", check.whole(self, "actions_seed", self.actions_seed, at_least=0))
-        self._set("move_cost", check.number(self, "move_cost", self.move_cost, at_least=0))
-        self._set("treasure", check.number(self, "treasure", self.treasure))
+        self._set("size", arguments.whole(self, "size", self.size, at_least=2))
+        arguments.one_of(self, "actions", self.actions, ACTIONS)
+        self._set("actions_seed", arguments.whole(self, "actions_seed", self.actions_seed, at_least=0))
+        self._set("move_cost", arguments.number(self, "move_cost", self.move_cost, at_least=0))
+        self._set("treasure", arguments.number(self, "treasure", self.treasure))
 
     def _set(self, argument: str, value: float) -> None:
         object.__setattr__(self, argument, value)

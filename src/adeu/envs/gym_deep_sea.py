@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from adeu.envs import check, sea_picture
+from adeu.envs import arguments, sea_picture
 from adeu.envs.sea import Sea, deep_sea_mdp, right_actions
 
 
@@ -47,7 +47,7 @@ class DeepSea(gymnasium.Env[Any, Any]):
 
     def __init__(self, render_mode: str | None = None, **sea: Any) -> None:
         if render_mode is not None:
-            check.one_of(self, "render_mode", render_mode, self.metadata["render_modes"])
+            arguments.one_of(self, "render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.sea = Sea(**sea)
         self.mdp = deep_sea_mdp(self.sea)
@@ -66,7 +66,7 @@ class DeepSea(gymnasium.Env[Any, Any]):
         if self._ended:
             raise ResetNeeded(f"{type(self).__name__}: call reset before the first step and after an episode's end")
         if not self.action_space.contains(action):
-            check.refuse(self, "action", "0 or 1", action)
+            arguments.refuse(self, "action", "0 or 1", action)
         place = self._state, action
         self._ended = bool(self.mdp.terminal[place])
         self._state = int(self.mdp.next_state[place])
@@ -86,10 +86,10 @@ class DeepSea(gymnasium.Env[Any, Any]):
             values: a number in [0, 1] for each of the size^2 cells (of those out of reach none is drawn), or None
                 to take it away.
         """
-        self._heat = None if values is None else check.heat(self, "values", values, self.sea.size**2)
+        self._heat = None if values is None else arguments.heat(self, "values", values, self.sea.size**2)
 
     def render(self) -> Any:
         if self.render_mode is None:
-            check.refuse(self, "render", "an environment made with render_mode 'rgb_array' or 'ansi'", None)
+            arguments.refuse(self, "render", "an environment made with render_mode 'rgb_array' or 'ansi'", None)
         draw = sea_picture.draw if self.render_mode == "rgb_array" else sea_picture.write
         return draw(self.sea, self._cell, self._heat)

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from adeu.envs import check, picture, text
+from adeu.envs import arguments, picture, text
 from adeu.envs.lake import Lake
 from adeu.envs.layouts import COLUMN_STEPS, ROW_STEPS
 from adeu.envs.mdp import lake_mdp
@@ -48,7 +48,7 @@ class FrozenLake(gymnasium.Env[Any, Any]):
 
     def __init__(self, render_mode: str | None = None, **lake: Any) -> None:
         if render_mode is not None:
-            check.one_of(self, "render_mode", render_mode, self.metadata["render_modes"])
+            arguments.one_of(self, "render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.lake = Lake(safe=self.safe, **lake)
         self.mdp = lake_mdp(self.lake)
@@ -67,7 +67,7 @@ class FrozenLake(gymnasium.Env[Any, Any]):
         if self._ended:
             raise ResetNeeded(f"{type(self).__name__}: call reset before the first step and after an episode's end")
         if not self.action_space.contains(action):
-            check.refuse(self, "action", "0 up, 1 right, 2 down or 3 left", action)
+            arguments.refuse(self, "action", "0 up, 1 right, 2 down or 3 left", action)
         place = self._state, action
         terminated = bool(self.mdp.terminal[place])
         self._state = int(self.mdp.next_state[place])
@@ -89,11 +89,11 @@ class FrozenLake(gymnasium.Env[Any, Any]):
             values: a number in [0, 1] for each of the size^2 cells (those of holes and of the goal are not drawn),
                 or None to take it away.
         """
-        self._heat = None if values is None else check.heat(self, "values", values, self.lake.size**2)
+        self._heat = None if values is None else arguments.heat(self, "values", values, self.lake.size**2)
 
     def render(self) -> Any:
         if self.render_mode is None:
-            check.refuse(self, "render", "an environment made with render_mode 'rgb_array' or 'ansi'", None)
+            arguments.refuse(self, "render", "an environment made with render_mode 'rgb_array' or 'ansi'", None)
         draw = picture.draw if self.render_mode == "rgb_array" else text.draw
         return draw(self.lake, self._cell, self._heat)
 
