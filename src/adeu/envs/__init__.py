@@ -1,10 +1,10 @@
 """Frozen lakes with one path and the deep sea: Gymnasium environments over pure functions.
 
 A lake: `layouts` bends the path, `lake` holds the settings as data, `mdp` makes arrays of them, `gym_frozen_lake` is
-the environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `gym_deep_sea` is the environment,
-`deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. `classic_jax` has two of Gymnasium's
-own in JAX. Importing this package registers `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and `adeu/DeepSea-v0`. It
-imports no other part of adeu.
+the environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `gym_deep_sea` is the
+environment, `deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. `classic_jax` has two of
+Gymnasium's own in JAX. Importing this package registers `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and
+`adeu/DeepSea-v0`. It imports no other part of adeu.
 """
 
 import importlib
