@@ -98,6 +98,7 @@ class Plain:
     high: int = 5
     mode: Literal["fast", "slow"] = "fast"
     anything: object = None
+    pair: tuple[int, str] = (1, "one")
 
     def __post_init__(self):
         if self.low > self.high:
@@ -115,6 +116,7 @@ def test_fields_are_checked_together_when_all_are_set():
 
 def test_a_field_of_an_unknown_type_takes_what_json_says():
     assert change(Plain(), "anything=[1, 2]").anything == [1, 2]
+    assert change(Plain(), 'pair=[2, "two"]').pair == (2, "two")
 
 
 class TestParts:

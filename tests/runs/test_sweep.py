@@ -137,7 +137,8 @@ def test_a_run_of_another_version_is_rejected_by_name(tmp_path):
     path.write_text(json.dumps(spec.plain() | {"setting": older | {"episodes": 7}}))
     message = (
         "seed-0 holds a run of another version of adeu, whose settings differ in form: "
-        "setting.agent is missing there; setting.f is unknown here; setting.alpha is unknown here. Choose another --out, or delete that folder"
+        "setting.agent is missing there; setting.f is unknown here; setting.alpha is unknown here. "
+        "Choose another --out, or delete that folder"
     )
     with pytest.raises(ValueError, match=message):
         sweep([spec], tmp_path)

@@ -144,7 +144,8 @@ def _fit(path: str, data: Any, hint: Any) -> Any:
         return int(data)
     for kind in kinds:
         if isinstance(data, list) and (typing.get_origin(kind) or kind) is tuple:
-            element = (*typing.get_args(kind), Any)[0]
+            arguments = typing.get_args(kind)
+            element = arguments[0] if arguments[1:] == (...,) else Any
             items = [_fit(path, item, element) for item in data]
             return MISFIT if any(item is MISFIT for item in items) else tuple(items)
         if isinstance(data, str | dict) and _is_part(kind):
