@@ -34,4 +34,5 @@ EXPERIMENT = Experiment(
     metrics=control.METRICS,
     draw=control.draw_returns,
     read=read_on,
+    reference="eps-greedy",
 )

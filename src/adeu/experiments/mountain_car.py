@@ -33,5 +33,6 @@ EXPERIMENT = Experiment(
     metrics=control.METRICS,
     draw=control.draw_solved,
     read=read_on,
+    reference="eps-greedy",
     seeds=range(10),
 )
