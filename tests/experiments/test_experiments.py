@@ -23,11 +23,11 @@ from adeu.experiments import (
 )
 from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
 from adeu.runs.load import read_metrics
-from adeu.runs.statistics import band, estimate
 
 CURVES = {
     "return": np.array([[0.0, 10, 20], [2, 4, 30]]),
     "solved": np.array([[0.0, 1, 1], [0, 0, 1]]),
+    "seed": np.array([0.0, 1.0]),
     "episode": np.array([[100.0, 200, 300]] * 2),
     "violations": np.array([[1.0, 0, 0], [0, 0, 0]]),
 }
@@ -35,35 +35,17 @@ CURVES = {
 
 class TestMetrics:
     def test_by_hand(self):
-        assert MEAN.of(CURVES) == 11
-        assert MAX.of(CURVES) == 25
-        assert FIRST_SOLVED.of(CURVES) == 250
-        assert SOLVED.of(CURVES) == 1
-        assert VIOLATIONS.of(CURVES) == pytest.approx(1 / 6)
+        assert MEAN.of(CURVES).tolist() == [10, 12]
+        assert MAX.over(MAX.of(CURVES)) == (25, None, None)
+        assert FIRST_SOLVED.of(CURVES).tolist() == [200, 300]
+        assert SOLVED.of(CURVES).tolist() == [True, True]
+        assert VIOLATIONS.of(CURVES) == pytest.approx([1 / 3, 0])
 
     def test_never_solved_is_no_number(self):
         curves = CURVES | {"solved": np.array([[0.0, 0, 0], [0, 0, 1]])}
-        assert FIRST_SOLVED.of(curves) is None
-        assert SOLVED.of(curves) == 0.5
-
-    @pytest.mark.slow
-    def test_intervals_cover_as_often_as_they_say(self):
-        """The 95% interval of a mean over 40 seeds holds the truth in 90 to 98.5% of 500 trials."""
-        rng = np.random.default_rng(1)
-        held = 0
-        for _ in range(500):
-            value, low, high = estimate(MEAN.of, {"return": rng.normal(5.0, 2.0, (40, 1))})
-            held += low <= 5.0 <= high
-            assert low < value < high
-        assert 0.90 < held / 500 < 0.985
-
-    def test_one_seed_has_no_interval(self):
-        assert estimate(MEAN.of, {"return": np.ones((1, 3))}) == (1.0, None, None)
-
-    def test_bands_hold_the_mean(self):
-        curve = np.random.default_rng(0).normal(size=(10, 7))
-        low, high = band(curve)
-        assert ((low < curve.mean(axis=0)) & (curve.mean(axis=0) < high)).all()
+        assert FIRST_SOLVED.of(curves).tolist() == [np.inf, 300]
+        assert FIRST_SOLVED.over(FIRST_SOLVED.of(curves)).value is None
+        assert SOLVED.of(curves).tolist() == [False, True]
 
 
 def test_the_experiments_are_the_modules_that_have_one():
@@ -83,11 +65,13 @@ def test_every_experiment_is_whole(name):
     assert find(name).name == name
     for experiment in locate(name):
         assert set(experiment.paper) <= set(experiment.cases)
+        assert experiment.compared_with in experiment.cases
         metrics = {metric.name for metric in experiment.metrics}
         assert all(set(figures) <= metrics for figures in experiment.paper.values())
         case, setting = next(iter(experiment.cases.items()))
         assert setting.trainer(0).total >= 1
-        assert [each.name for each in locate(f"{experiment.name}/{case}")] == [experiment.name]
+        (alone,) = locate(f"{experiment.name}/{case}")
+        assert (alone.name, alone.compared_with) == (experiment.name, experiment.compared_with)
 
 
 def test_the_names_that_programs_rely_on():

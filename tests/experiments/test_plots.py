@@ -1,6 +1,11 @@
-"""The colours of cases."""
+"""The colours of cases; bands, or single runs."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
 
 from adeu.experiments import NAMES, locate, plots
+from adeu.runs.statistics import band, wilson
 
 
 def test_a_case_keeps_its_colour_and_shares_it_with_none():
@@ -10,3 +15,39 @@ def test_a_case_keeps_its_colour_and_shares_it_with_none():
         colors = [color for color, _ in plots.style(cases).values()]
         assert len(set(colors)) == len(cases)
     assert len(set(plots.style(map(str, range(20))).values())) == 20  # where colours run out, lines differ
+
+
+@pytest.mark.parametrize("seeds", [1, 4, 5, 9])
+def test_a_mean_has_a_band_from_five_seeds_on_and_single_runs_below(seeds):
+    axes, x = Figure().subplots(), np.arange(6.0)
+    values = np.random.default_rng(0).gamma(2.0, size=(seeds, 6))
+    values[:, 3] = 1.0
+    plots.plot_mean(axes, x, values, "red", "-", "case")
+    drawn = [line.get_ydata().tolist() for line in axes.lines]
+    assert drawn[0] == values.mean(axis=0).tolist()
+    if seeds < 5:
+        assert drawn[1:] == values.tolist()
+        assert not axes.collections
+        assert max(line.get_linewidth() for line in axes.lines[1:]) < axes.lines[0].get_linewidth()
+    else:
+        assert len(drawn) == 1
+        _, low, high = band(values)
+        low[3] = high[3] = 1.0  # all agree
+        edges = {(px, py) for px, py in axes.collections[0].get_paths()[0].vertices.tolist()}
+        assert edges >= set(zip(x, low, strict=True)) | set(zip(x, high, strict=True))
+
+
+def test_a_share_has_wilsons_band_with_any_number_of_seeds():
+    axes, x = Figure().subplots(), np.arange(3.0)
+    plots.plot_share(axes, x, np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]), "red", "-", "case")
+    low, high = wilson([0.0, 0.5, 1.0], 2)
+    edges = {(px, py) for px, py in axes.collections[0].get_paths()[0].vertices.tolist()}
+    assert edges >= set(zip(x, low, strict=True)) | set(zip(x, high, strict=True))
+
+
+def test_a_picture_says_95_percent_only_of_bands():
+    few, many = {"seed": np.arange(3)}, {"seed": np.arange(5)}
+    assert plots.about([few]) == "mean over 3 seeds; thin lines: single runs"
+    assert plots.about([many]) == "mean over 5 seeds; band: its 95% interval"
+    assert plots.about([few, many]) == "mean over 3 or 5 seeds; band: its 95% interval; thin lines: single runs"
+    assert plots.about([{"seed": np.arange(1)}]) == "one seed"

@@ -8,13 +8,12 @@ from rich.style import Style
 from adeu.experiments import find, locate
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 from adeu.experiments.lib.tables import best, table
-from adeu.runs import statistics
 
 
 def curves(means):
     """Two seeds for each case, with that mean over three evaluations, the best of which is 10 more."""
     steps = np.full((2, 3), 50_000.0)
-    columns = {"step": steps, "trained": steps > 0, "spread": steps * 0 + 0.15}
+    columns = {"seed": np.array([0.0, 1.0]), "step": steps, "trained": steps > 0, "spread": steps * 0 + 0.15}
     return {
         case: columns | {"return": np.array([[-10.0, 0.0, 10.0], [-12.0, 2.0, 10.0]]) + mean}
         for case, mean in means.items()
@@ -38,8 +37,7 @@ def test_best_is_within_a_tenth_of_the_best():
     assert best(rows(a=1.0), "max") == set()
 
 
-def test_the_main_table_has_the_papers_form(monkeypatch):
-    monkeypatch.setattr(statistics, "RESAMPLES", 20)
+def test_the_main_table_has_the_papers_form():
     family = find("mujoco")
     summaries = {}
     for number, member in enumerate(family.members):
@@ -55,11 +53,11 @@ def test_the_main_table_has_the_papers_form(monkeypatch):
             assert (pair in bold) == (place >= 4)  # no-noise is a control, not of the table
     assert "paper 376; 631" in text
     assert "IQM 1,500" in text
+    assert "biased up over few seeds" in text
 
 
 @pytest.mark.parametrize("name", ["mujoco", "mujoco-td3"])
-def test_authors_figures_stand_beside_their_setting(name, monkeypatch):
-    monkeypatch.setattr(statistics, "RESAMPLES", 20)
+def test_authors_figures_stand_beside_their_setting(name):
     (hopper,) = locate(f"{name}/Hopper-v5")
     text, bold = printed(table(hopper, hopper.summary(curves({"constant-0.1": 200.0, "rnd": 300.0}))))
     assert ("authors, v1 360" in text) == ("authors, v1 827" in text) == (name == "mujoco-td3")
@@ -68,3 +66,55 @@ def test_authors_figures_stand_beside_their_setting(name, monkeypatch):
     assert "rnd" in bold
     assert "300" in bold
     assert "200" not in bold
+
+
+def rows_of(name, steps):
+    """The rows of a case of deep-sea/10 whose seeds solved it at these steps, and of bdqn, which needed 1e5 more."""
+    (sea,) = locate("deep-sea/10")
+    at = np.array(steps, float)
+
+    def curve(at):
+        grid = np.tile(np.arange(1, 401) * 1_000.0, (len(at), 1))
+        flags = (grid >= at[:, None]).astype(float)
+        return {
+            "seed": np.arange(len(at)),
+            "step": grid,
+            "solved": flags,
+            "first_hit": np.where(flags > 0, 500.0, 0.0),
+        }
+
+    return sea, sea.summary({"bdqn": curve(at + 100_000), name: curve(at)})
+
+
+def test_a_share_shows_its_runs_and_an_open_interval_its_end():
+    sea, rows = rows_of("ucb", [1e4, 2e4, 3e4, 4e4, 5e4, np.inf])
+    text, _ = printed(table(sea, rows))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    text = " ".join(lines)
+    assert "5 of 6" in text
+    assert "44% to 97%" in text
+    assert "at least 10,000" in text  # the median's interval reaches to a run that never did
+    assert "more than bdqn, seed by seed" in text
+    assert "better 92% (52% to 99%)" in text  # both never: a tie
+    sea, rows = rows_of("ucb", [1e4, 2e4, 3e4, 4e4, 5e4, 6e4])
+    text, _ = printed(table(sea, rows))
+    assert "-100,000" in text
+
+
+def test_few_seeds_are_shown_one_by_one():
+    sea, rows = rows_of("ucb", [1e4, 2e4, np.inf])
+    text, _ = printed(table(sea, rows))
+    assert "10,000, 20,000, never" in text
+    (lake,) = locate("frozen-lake")
+    few = {
+        "seed": np.arange(3.0),
+        "return": np.array([[10.0], [20.0], [40.0]]),
+        "solved": np.zeros((3, 1)),
+        "episode": np.ones((3, 1)),
+    }
+    text, _ = printed(table(lake, lake.summary({"eps-greedy": few})))
+    assert "10, 20, 40" in text
+    many = {name: np.concatenate([column, column]) for name, column in few.items()} | {"seed": np.arange(6.0)}
+    text, _ = printed(table(lake, lake.summary({"eps-greedy": many})))
+    assert "10, 20, 40" not in text
+    assert "11 to 40" in text

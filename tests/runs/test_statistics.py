@@ -1,18 +1,251 @@
-"""Statistics over seeds and tasks, beside rliable's."""
+"""Statistics over seeds: intervals hold as often as they say, and values are those of scipy and rliable."""
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from adeu.runs import statistics
-from adeu.runs.statistics import estimate, improvement, iqm, profile, stratified
+from adeu.runs.statistics import (
+    FEWEST,
+    band,
+    difference,
+    improvement,
+    iqm,
+    mean,
+    median,
+    peak,
+    profile,
+    ratio,
+    share,
+    wilson,
+)
+from adeu.runs.statistics.means import iqm_limits, mean_limits
 
-RNG = np.random.default_rng(5)
-SHAPES = [(5, 1), (10, 6), (7, 3), (3, 26)]
+RUNS = {
+    "gamma": scipy.stats.gamma(4),
+    "lognormal": scipy.stats.lognorm(0.5),
+    "exponential": scipy.stats.expon(),
+}
+TRIALS = 20_000
+NOTHING = (None, None, None)
 
 
-def scores(shape):
-    """Two methods, with ties between them."""
-    return RNG.normal(1.0, 1.0, shape).round(1), RNG.normal(0.5, 2.0, (shape[0] + 2, shape[1])).round(1)
+def trials(name, seeds, tasks=1, number=TRIALS):
+    """Scores of many experiments, of shape (number, seeds, tasks)."""
+    return RUNS[name].rvs((number, seeds, tasks), random_state=np.random.default_rng([seeds, tasks]))
+
+
+def covers(low, high, truth, at_least):
+    """Whether the intervals cover the truth significantly more often than `at_least`.
+
+    One-sided binomial test: intervals whose coverage is `at_least` or less pass with probability 0.001 or less.
+    """
+    hits = int(((low <= truth) & (truth <= high)).sum())
+    return scipy.stats.binomtest(hits, len(low), at_least, alternative="greater").pvalue < 0.001
+
+
+@pytest.mark.parametrize("seeds", [5, 10, 20])
+@pytest.mark.parametrize("name", RUNS)
+class TestCoverage:
+    """At least 0.91 from 5 seeds on; that one of these tests passes by luck has a probability below 0.04."""
+
+    def test_mean(self, name, seeds):
+        scores, truth = trials(name, seeds), RUNS[name].mean()
+        _, low, high = mean_limits(scores)
+        assert covers(low, high, truth, 0.91)
+        student = scipy.stats.t.interval(0.95, seeds - 1, *moments(scores[..., 0]))
+        assert np.median(high - low) < 1.4 * np.median(student[1] - student[0])
+
+    def test_iqm(self, name, seeds):
+        _, low, high = iqm_limits(trials(name, seeds))
+        assert covers(low, high, middle(RUNS[name]), 0.91)
+
+    def test_several_tasks(self, name, seeds):
+        scores = trials(name, seeds, tasks=6, number=5_000)
+        _, low, high = mean_limits(scores * np.arange(1, 7))
+        assert covers(low, high, RUNS[name].mean() * 3.5, 0.91)
+        _, low, high = iqm_limits(scores)
+        assert covers(low, high, middle(RUNS[name]), 0.91)
+
+
+def moments(values):
+    return values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+
+
+def middle(distribution):
+    """The true interquartile mean."""
+    return distribution.ppf(np.linspace(0.25, 0.75, 200_001)[:-1] + 0.25 / 200_000).mean()
+
+
+def test_the_test_of_coverage_can_fail():
+    """Student's t covers 0.88 of exponential runs with 5 seeds, a percentile bootstrap 0.79."""
+    scores = trials("exponential", 5)[..., 0]
+    assert not covers(*scipy.stats.t.interval(0.95, 4, *moments(scores)), 1.0, 0.91)
+    draws = scores[:2_000, np.random.default_rng(0).integers(5, size=(500, 5))].mean(axis=2)
+    assert not covers(*np.quantile(draws, (0.025, 0.975), axis=1), 1.0, 0.85)
+
+
+def test_a_ratio_covers():
+    rng = np.random.default_rng(0)
+    found = rng.integers(5, 31, (4_000, 10))
+    held = rng.binomial(found, rng.beta(15, 5, found.shape))
+    limits = [ratio(np.stack(pair, axis=1)) for pair in zip(held, found, strict=True)]
+    _, low, high = np.array(limits).T
+    assert covers(low, high, 0.75, 0.91)
+
+
+@pytest.mark.parametrize("seeds", [6, 10, 20])
+def test_a_median_covers_also_where_runs_never_end(seeds):
+    """The last fifth of the runs never solved it; the truth is a run's median, log 2."""
+    runs = trials("exponential", seeds, number=5_000)[..., 0]
+    limits = [median(np.where(run < scipy.stats.expon.ppf(0.8), run, np.inf)) for run in runs]
+    low, high = np.array([(each.low, each.high) for each in limits], float).T
+    assert np.isnan(high).any()
+    assert covers(low, np.where(np.isnan(high), np.inf, high), np.log(2), 0.94)
+
+
+def test_shares_cover():
+    """Wilson's interval, by the exact probabilities: 0.95 on average over the true shares, and never below 0.83."""
+    for seeds in (3, 5, 10, 20):
+        low, high = wilson(np.arange(seeds + 1) / seeds, seeds)
+        truths = np.linspace(0.005, 0.995, 199)
+        held = (low <= truths[:, None]) & (truths[:, None] <= high)
+        coverage = (scipy.stats.binom.pmf(np.arange(seeds + 1), seeds, truths[:, None]) * held).sum(axis=1)
+        assert 0.945 < coverage.mean() < 0.97
+        assert coverage.min() > 0.83
+
+
+@pytest.mark.parametrize("seeds", [5, 20])
+def test_differences_of_shares_and_improvements_cover(seeds):
+    rng = np.random.default_rng(seeds)
+    for win, loss in ((0.5, 0.0), (0.3, 0.1), (0.8, 0.1), (0.05, 0.05), (0.9, 0.0)):
+        signs = rng.choice([1, -1, 0], (2_000, seeds), p=[win, loss, 1 - win - loss])
+        ours, theirs = signs > 0, signs < 0
+        _, low, high = np.array([difference(*pair, share) for pair in zip(ours, theirs, strict=True)]).T
+        assert covers(low - 1e-9, high + 1e-9, win - loss, 0.91)
+        _, low, high = np.array([improvement(*pair) for pair in zip(ours, theirs, strict=True)]).T
+        assert covers(low - 1e-9, high + 1e-9, 0.5 + (win - loss) / 2, 0.91)
+
+
+class TestMeans:
+    VALUES = np.array([3.0, 5.0, 4.0, 4.5, 14.0, 2.0])
+
+    def test_without_skewness_it_is_students_t(self):
+        values = np.array([1.0, 2.0, 4.0, 6.0, 7.0])
+        expected = scipy.stats.t.interval(0.95, 4, 4.0, scipy.stats.sem(values))
+        assert mean(values)[1:] == pytest.approx(expected, rel=1e-12)
+
+    def test_several_tasks_without_skewness_are_welchs(self):
+        """The interval of a difference of two means, which is that of a sum of two tasks, one negative."""
+        one, other = np.array([1.0, 2.0, 4.0, 6.0, 7.0]), np.array([10.0, 20.0, 30.0, 40.0, 50.0])
+        welch = scipy.stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
+        _, low, high = mean(np.stack([one, -other], axis=1))
+        assert (2 * low, 2 * high) == pytest.approx((welch.low, welch.high), rel=1e-12)
+
+    def test_skewness_moves_it_to_the_long_side(self):
+        _, low, high = mean(self.VALUES)
+        expected = scipy.stats.t.interval(0.95, 5, self.VALUES.mean(), scipy.stats.sem(self.VALUES))
+        assert low > expected[0]
+        assert high > expected[1]
+        assert mean(-self.VALUES)[1:] == pytest.approx((-high, -low))
+
+    def test_limits_solve_halls_equation(self):
+        value, *limits = mean(self.VALUES)
+        a = scipy.stats.skew(self.VALUES) / np.sqrt(6)
+        for limit, t in zip(limits, scipy.stats.t.ppf((0.975, 0.025), 5), strict=True):
+            T = (value - limit) / scipy.stats.sem(self.VALUES)
+            assert T + a * T**2 / 3 + a**2 * T**3 / 27 + a / 6 == pytest.approx(t)
+
+    def test_a_trimmed_mean_has_yuens_error(self):
+        """The interval of `iqm` without skewness, by scipy's test of two trimmed means, the second nearly still."""
+        values = np.array([1.0, 2.0, 3.0, 5.0, 6.0, 8.0, 9.0, 10.0])
+        still = np.linspace(-1e-9, 1e-9, 8)
+        result = scipy.stats.ttest_ind(values, still, trim=0.25, equal_var=False)
+        expected = result.confidence_interval(0.95)
+        assert iqm(values)[1:] == pytest.approx((expected.low, expected.high), rel=1e-4)
+
+    @pytest.mark.parametrize("figure", [mean, iqm])
+    def test_where_there_is_none(self, figure):
+        assert figure(np.arange(FEWEST - 1))[1:] == (None, None)
+        assert None not in figure(np.arange(FEWEST))
+        assert figure(np.full(7, 0.1))[1:] == (None, None)
+        assert figure([1.0, np.inf, 2.0, 3.0, 4.0]) == NOTHING
+        assert figure([1.0, np.nan, 2.0, 3.0, 4.0]) == NOTHING
+
+    def test_a_band_is_the_mean_at_each_row(self):
+        curve = np.random.default_rng(0).gamma(2, size=(6, 9))
+        curve[:, 4] = 0.3
+        found = band(curve)
+        for row, estimate in enumerate(zip(*found, strict=True)):
+            expected = [np.nan if each is None else each for each in mean(curve[:, row])]
+            assert estimate == pytest.approx(expected, nan_ok=True, rel=1e-13)
+        assert np.isnan(band(curve[:4])[1]).all()
+
+    def test_a_ratio_of_equal_wholes_is_a_mean(self):
+        values = np.array([1.0, 2.0, 4.0, 3.0, 3.0])
+        assert ratio(np.stack([values, np.full(5, 4.0)], axis=1)) == pytest.approx(mean(values / 4))
+        assert ratio(np.zeros((5, 2))) == NOTHING
+
+    def test_the_highest_point_has_no_interval(self):
+        curve = np.random.default_rng(0).normal(size=(30, 20))
+        assert peak(curve) == (curve.mean(axis=0).max(), None, None)
+
+
+class TestCounts:
+    @pytest.mark.parametrize(("solved", "runs"), [(0, 3), (4, 5), (10, 10), (1, 40)])
+    def test_shares_are_those_of_scipy(self, solved, runs):
+        expected = scipy.stats.binomtest(solved, runs).proportion_ci(method="wilson")
+        flags = np.arange(runs) < solved
+        assert share(flags) == pytest.approx((solved / runs, expected.low, expected.high), abs=1e-12)
+
+    @pytest.mark.parametrize("seeds", [*range(1, 12), 20, 41])
+    def test_medians_are_those_of_scipy(self, seeds):
+        values = np.random.default_rng(seeds).normal(size=seeds)
+        expected = scipy.stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+        value, low, high = median(values)
+        assert value == np.median(values)
+        if seeds < 6:
+            assert (low, high) == (None, None)
+        else:
+            assert (low, high) == (expected.low, expected.high)
+
+    def test_a_median_that_never_ends(self):
+        assert median([1.0, 2.0, 3.0, 4.0, np.inf, np.inf]) == (3.5, 1.0, None)
+        assert median([1.0, 2.0, 3.0, np.inf, np.inf, np.inf]) == (None, 1.0, None)
+        assert median([np.inf] * 6) == NOTHING
+        assert median([1.0, np.nan]) == NOTHING
+
+    def test_profiles(self):
+        scores = np.random.default_rng(0).normal(size=(5, 4)).round(1)
+        levels = np.linspace(-2, 2, 9)
+        value, low, high = profile(scores, levels)
+        np.testing.assert_allclose(value, [(scores > level).mean() for level in levels])
+        np.testing.assert_allclose((low, high), wilson(value, 20))
+
+
+class TestPairs:
+    def test_a_difference_is_of_the_same_seeds(self):
+        luck = np.array([0.0, 100.0, 200.0, 300.0, 400.0, 500.0])
+        better = luck + np.array([1.0, 2.0, 3.0, 1.0, 2.0, 4.0])
+        assert difference(better, luck) == mean(better - luck)
+        assert difference(better, luck).low > 0  # unpaired, 2 would be lost among 500
+        assert difference(better, luck, median) == (2.0, 1.0, 4.0)
+
+    def test_runs_that_never_end(self):
+        never = np.inf
+        assert improvement([never, 5.0, never, 3.0], [never, never, 7.0, 3.0]).value == 0.5
+        assert difference([never, 5.0], [never, 7.0], median) == NOTHING
+        assert improvement([np.nan], [1.0]) == NOTHING
+
+    def test_shares(self):
+        """By hand: n = 8, three seeds that only ours solved, none that only theirs did: p = 4/10, q = 1/10."""
+        ours, theirs = np.array([1, 1, 1, 1, 1, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 0, 0])
+        value, low, high = difference(ours, theirs, share)
+        half = 1.959964 * np.sqrt((0.5 - 0.09) / 10)
+        assert (value, low, high) == pytest.approx((0.375, 0.3 - half, 0.3 + half), abs=1e-6)
+        assert difference([1, 1], [0, 0], share).high == 1
+
+    def test_one_who_always_wins_is_not_certain_to(self):
+        assert improvement([2.0] * 5, [1.0] * 5) == pytest.approx((1.0, 0.5655, 1.0), abs=1e-4)
 
 
 @pytest.fixture
@@ -20,102 +253,41 @@ def rliable():
     pytest.importorskip("rliable", reason="pip install 'adeu-rl[stats]'")
     from rliable import library, metrics
 
-    np.random.seed(0)  # it draws from numpy's own
-
     return library, metrics
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [(5, 1), (10, 6), (7, 3), (3, 26)])
 def test_values_are_those_of_rliable(shape, rliable):
     library, metrics = rliable
-    ours, theirs = scores(shape)
+    scores = np.random.default_rng(5).normal(1.0, 1.0, shape).round(1)
     levels = np.linspace(-2, 3, 11)
-    assert iqm(ours) == pytest.approx(metrics.aggregate_iqm(ours), rel=1e-13)
-    assert improvement(ours, theirs) == pytest.approx(metrics.probability_of_improvement(ours, theirs), rel=1e-13)
-    expected = [library.run_score_deviation(ours, level) for level in levels]
-    np.testing.assert_allclose(profile(ours, levels), expected, rtol=0, atol=1e-13)
+    assert iqm(scores).value == pytest.approx(metrics.aggregate_iqm(scores), rel=1e-13)
+    assert iqm(scores).value == pytest.approx(scipy.stats.trim_mean(scores, 0.25, axis=None), rel=1e-13)
+    assert mean(scores).value == pytest.approx(metrics.aggregate_mean(scores), rel=1e-13)
+    expected = [library.run_score_deviation(scores, level) for level in levels]
+    np.testing.assert_allclose(profile(scores, levels).value, expected, rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("tasks", [False, True])
-@pytest.mark.parametrize("shape", [(10, 6), (5, 20)])
-def test_intervals_are_about_those_of_rliable(shape, tasks, rliable):
-    library, metrics = rliable
-    ours, _ = scores(shape)
-    value, low, high = stratified(iqm, ours, tasks=tasks)
-    _, expected = library.get_interval_estimates(
-        {"ours": ours},
-        lambda each: np.array([metrics.aggregate_iqm(each)]),
-        task_bootstrap=tasks,
-        reps=statistics.RESAMPLES,
-    )
-    assert value == iqm(ours)
-    np.testing.assert_allclose([low, high], expected["ours"][:, 0], atol=0.1 * (high - low))
-
-
-@pytest.mark.slow
-def test_the_interval_of_an_improvement_is_about_that_of_rliable(rliable):
-    library, metrics = rliable
-    ours, theirs = scores((10, 6))
-    value, low, high = stratified(improvement, ours, theirs)
-    _, expected = library.get_interval_estimates(
-        {"pair": (ours, theirs)},
-        lambda one, other: np.array([metrics.probability_of_improvement(one, other)]),
-        reps=statistics.RESAMPLES,
-    )
-    assert low < value < high
-    np.testing.assert_allclose([low, high], expected["pair"][:, 0], atol=0.1 * (high - low))
-
-
-def test_the_band_of_a_profile_is_about_that_of_rliable(rliable):
-    library, _ = rliable
-    ours, _ = scores((10, 6))
-    levels = np.linspace(-1, 3, 9)
-    value, low, high = stratified(lambda drawn: profile(drawn, levels), ours)
-    profiles, bands = library.create_performance_profile({"ours": ours}, levels)
-    np.testing.assert_allclose(value, profiles["ours"], atol=1e-13)
-    np.testing.assert_allclose(np.stack([low, high]), bands["ours"], atol=0.034)  # two runs of 60
-
-
-def test_tasks_are_not_mixed():
-    """A bootstrap that drew from all tasks alike would give the mean of these an interval."""
-    value, low, high = stratified(lambda drawn: drawn.mean(), np.array([[0.0, 100.0]] * 5))
-    assert value == low == high == 50
-    _, low, high = stratified(lambda drawn: drawn.mean(), np.array([[0.0, 100.0]] * 5), tasks=True)
-    assert (low, high) == (0, 100)
-
-
-def test_an_interval_covers_what_it_should():
-    """The mean of normal numbers lies in 95% of the intervals, or a little fewer with so few seeds."""
-    hits = 0
-    for _ in range(100):
-        drawn = RNG.normal(0, 1, (20, 1))
-        _, low, high = estimate(lambda curves: float(curves["return"].mean()), {"return": drawn, "unused": drawn})
-        hits += low < 0 < high
-    assert 82 <= hits <= 100
-
-
-def test_undefined_for_some_seeds():
-    curves = {"return": np.array([[1.0], [np.nan]])}
-    defined = lambda drawn: None if np.isnan(drawn["return"]).all() else 1.0  # noqa: E731
-    assert estimate(defined, curves) == (1.0, None, None)
-    assert estimate(lambda _: None, curves) == (None, None, None)
-    assert estimate(lambda drawn: float(len(drawn)), {"return": np.ones((1, 3))}) == (1.0, None, None)
-
-
-@pytest.mark.parametrize("statistic", [iqm, lambda bad: improvement(bad, bad), lambda bad: profile(bad, [0])])
 @pytest.mark.parametrize(
-    ("bad", "takes"),
+    ("call", "message"),
     [
-        (np.ones(3), r"shape \(seeds, tasks\), got 'shape \(3,\)'"),
-        (np.ones((0, 2)), r"shape \(seeds, tasks\)"),
-        (np.array([[np.nan]]), "finite numbers"),
+        (
+            lambda: mean(np.ones((2, 2, 2))),
+            r"mean: scores takes .*\(seeds, tasks\), got 'shape \(2, 2, 2\)'",
+        ),
+        (lambda: iqm([]), r"iqm: scores takes an array of shape"),
+        (lambda: ratio([1.0, 2.0]), r"ratio: pairs takes an array of shape \(seeds, 2\)"),
+        (lambda: share([0.5]), r"share: values takes 0 or 1 for each seed, got \[0.5\]"),
+        (lambda: median([[1.0]]), r"median: values takes an array of shape \(seeds,\)"),
+        (lambda: profile([np.nan], [0]), r"profile: scores takes numbers, got 'NaN'"),
+        (lambda: wilson(0.5, 0), r"wilson: runs takes a whole number >= 1, got 0"),
+        (
+            lambda: difference([1.0], [1.0, 2.0]),
+            r"difference: theirs takes a number for each of the same 1 seeds",
+        ),
+        (lambda: improvement([], []), r"improvement: values takes an array of shape \(seeds,\)"),
     ],
 )
-def test_bad_scores_are_refused(statistic, bad, takes):
-    with pytest.raises(ValueError, match=takes):
-        statistic(bad)
-
-
-def test_a_baseline_on_other_tasks_is_refused():
-    with pytest.raises(ValueError, match="baseline takes scores on the same 2 tasks"):
-        improvement(np.ones((3, 2)), np.ones((3, 1)))
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

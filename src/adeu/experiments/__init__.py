@@ -61,4 +61,4 @@ def locate(path: str) -> tuple[Experiment, ...]:
     source = setting.source if isinstance(setting, Following) else ""
     cases = {case: found.cases[case] for case in (source, rest) if case}
     others = {case: setting for case, setting in found.cases.items() if case not in cases}
-    return (dataclasses.replace(found, cases=cases, left_out=others),)
+    return (dataclasses.replace(found, cases=cases, left_out=others, reference=found.compared_with),)

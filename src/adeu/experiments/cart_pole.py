@@ -26,4 +26,5 @@ EXPERIMENT = Experiment(
     metrics=control_tasks.METRICS,
     draw=control_tasks.draw_returns,
     read=read_on,
+    reference="eps-greedy",
 )

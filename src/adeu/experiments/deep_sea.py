@@ -15,7 +15,7 @@ from adeu.envs import Sea, deep_sea_mdp
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Family, Metric
 from adeu.runs.spec import Setting
-from adeu.runs.statistics import Curves, estimate
+from adeu.runs.statistics import Curves, median, share
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.runs.trainers.trainer import Row
 from adeu.tabular import TableDqn
@@ -75,20 +75,15 @@ def solved_at(curves: Curves) -> NDArray[np.float64]:
     return np.where(all_solved.any(axis=1), first, np.inf)
 
 
-def _median(values: NDArray[np.float64]) -> float | None:
-    middle = float(np.median(values))
-    return middle if np.isfinite(middle) else None
-
-
-def _first_hit(curves: Curves) -> float | None:
+def first_hit(curves: Curves) -> NDArray[np.float64]:
     hit = curves["first_hit"][:, -1]
-    return _median(np.where(hit > 0, hit, np.inf))
+    return np.where(hit > 0, hit, np.inf)
 
 
 METRICS = (
-    Metric("solved_rate", "solved", lambda curves: float(np.isfinite(solved_at(curves)).mean()), ".0%"),
-    Metric("steps_to_solve", "steps to solve, median", lambda curves: _median(solved_at(curves))),
-    Metric("first_hit", "first hit, median", _first_hit),
+    Metric("solved_rate", "solved", lambda curves: np.isfinite(solved_at(curves)), ".0%", share),
+    Metric("steps_to_solve", "steps to solve, median", solved_at, over=median, better="less"),
+    Metric("first_hit", "first hit, median", first_hit, over=median, better="less"),
 )
 
 
@@ -130,15 +125,16 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     axes = figure.subplots()
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0], curve["solved"], *styles[case], case)
-    axes.set(xlabel="steps", xscale="log", ylabel="greedy episodes that find it", ylim=(-0.03, 1.03))
+        plots.plot_share(axes, curve["step"][0], curve["solved"], *styles[case], case)
+    axes.set(xlabel="steps", xscale="log", ylabel="seeds whose greedy episode finds it", ylim=(-0.03, 1.03))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.set_title("band: Wilson's 95% interval", fontsize=9, loc="left", color="gray")
     return plots.save(figure, folder / "solved")
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Steps to solve over N: medians with intervals; crosses on top where at least half of the seeds did not."""
+    """Steps to solve over N: medians with intervals, or single runs; crosses where half of them never did."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -148,18 +144,22 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     for place, case in enumerate(names):
         points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items()]
         sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
-        figures = [estimate(lambda each: _median(solved_at(each)), curve) for _, curve in points]
-        value = np.array([np.nan if each.value is None else each.value for each in figures])
-        low = np.array([np.nan if each.low is None else each.low for each in figures])
-        high = np.array([np.nan if each.high is None else each.high for each in figures])
+        value, low, high = np.array([median(solved_at(curve)) for _, curve in points], float).T  # None becomes NaN
         color, line = styles[case]
         axes.plot(sizes, value, color=color, linestyle=line, marker="o", markersize=4, label=case)
-        axes.vlines(sizes, low, high, color=color, linewidth=1.2)
+        axes.vlines(sizes, low, np.where(np.isnan(high), never, high), color=color, linewidth=1.2)
+        for size, (_, curve), end in zip(sizes, points, low, strict=True):
+            if np.isnan(end):
+                runs = solved_at(curve)
+                axes.plot(
+                    np.full(len(runs), size), np.minimum(runs, never), ".", color=color, alpha=0.5, markersize=4
+                )
         axes.plot(sizes[np.isnan(value)], np.full(np.isnan(value).sum(), never * 1.06**place), "x", color=color)
     axes.set_yscale("log")
     axes.axhline(1e6, color="gray", linewidth=0.8, linestyle=":")
     axes.set(xlabel="N", ylabel="steps to solve, median")
-    axes.set_title("x: unsolved in at least half of the seeds", fontsize=9, loc="left", color="gray")
+    about = "lines: 95% intervals, up to the top where open; dots, without one: single runs; x: half of them never"
+    axes.set_title(about, fontsize=9, loc="left", color="gray")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "steps-to-solve")
@@ -175,6 +175,7 @@ def member(name: str, size: int, settings: Mapping[str, Setting], title: str) ->
         metrics=METRICS,
         draw=draw_one,
         seeds=range(10),
+        reference="bdqn" if "bdqn" in settings else "",
     )
 
 

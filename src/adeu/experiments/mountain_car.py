@@ -34,5 +34,6 @@ EXPERIMENT = Experiment(
     metrics=control_tasks.METRICS,
     draw=control_tasks.draw_solved,
     read=read_on,
+    reference="eps-greedy",
     seeds=range(10),
 )

@@ -99,9 +99,9 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
 
 METRICS = (
     dataclasses.replace(MEAN, title="mean"),
-    dataclasses.replace(MAX, title="max of mean"),
-    Metric("iqm", "IQM of runs", lambda curves: iqm(curves["return"].mean(axis=1, keepdims=True))),
-    Metric("spread", "spread", lambda curves: after_warmup(curves, "spread"), ".3f"),
+    dataclasses.replace(MAX, title="max of mean, biased up"),
+    Metric("iqm", "IQM of runs", MEAN.of, over=iqm),
+    Metric("spread", "spread", lambda curves: after_warmup(curves, "spread"), ".3f", better=""),
 )
 
 
@@ -111,7 +111,9 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 
     warn_saturated(curves)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    _plot(figure.subplots(), curves, "return", "return of greedy episodes")
+    axes = figure.subplots()
+    _plot(axes, curves, "return", "return of greedy episodes")
+    axes.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
     paths = plots.save(figure, folder / "curves")
     traces = Figure(figsize=(8, 8), layout="constrained")
     names = {"uncertainty": "f(s)", "spread": "g(f(s))", "explored": "explored", "saturated": "g saturated"}

@@ -71,7 +71,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 
 def _of(name: str) -> Any:
-    return lambda curves: float(curves[name].mean())
+    return lambda curves: curves[name].mean(axis=1)
 
 
 EXPERIMENT = Experiment(

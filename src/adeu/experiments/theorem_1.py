@@ -19,9 +19,9 @@ import adeu
 from adeu import theory
 from adeu.envs import Mdp
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import SOLVED, Experiment, Metric, read
+from adeu.experiments.lib.experiment import SOLVED, Experiment, Metric, first_solved, read
 from adeu.runs.load import read_metrics
-from adeu.runs.statistics import Curves
+from adeu.runs.statistics import Curves, median, ratio
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.tabular import Job, Learners, QLearning, Training
 
@@ -197,17 +197,13 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     return plots.save(figure, folder / "frontier")
 
 
-def _episodes_to_solve(curves: Curves) -> float | None:
-    solved = curves["solved"] > 0
-    first = np.where(solved.any(axis=1), curves["episode"][np.arange(len(solved)), solved.argmax(axis=1)], np.inf)
-    middle = float(np.median(first))
-    return middle if np.isfinite(middle) else None
+def _claimed(name: str) -> Callable[[Curves], Any]:
+    """In how many states of each game the claim held, and in how many it was asked."""
 
-
-def _share(name: str) -> Callable[[Curves], float | None]:
-    def of(curves: Curves) -> float | None:
-        found = curves["found"].sum() if "found" in curves else 0
-        return float(curves[name].sum() / found) if found else None
+    def of(curves: Curves) -> Any:
+        if name not in curves:
+            return np.zeros((len(curves["seed"]), 2))
+        return np.concatenate([curves[name], curves["found"]], axis=1)
 
     return of
 
@@ -240,11 +236,17 @@ EXPERIMENT = Experiment(
         **{f"{name} lures": dataclasses.replace(case, lure=0.5) for name, case in METHODS.items()},
     },
     metrics=(
-        Metric("episodes_to_solve", "episodes to solve, median", _episodes_to_solve),
+        Metric(
+            "episodes_to_solve",
+            "episodes to solve, median",
+            lambda curves: first_solved(curves, "episode"),
+            over=median,
+            better="less",
+        ),
         SOLVED,
-        Metric("frontier", "states known at the end", lambda curves: float(curves["frontier"][:, -1].mean()), ".1f"),
-        Metric("reduced", "explored less once found", _share("reduced"), ".1%"),
-        Metric("focused", "the next state more", _share("focused"), ".1%"),
+        Metric("frontier", "states known at the end", lambda curves: curves["frontier"][:, -1], ".1f"),
+        Metric("reduced", "explored less once found", _claimed("reduced"), ".1%", ratio, paired=False),
+        Metric("focused", "the next state more", _claimed("focused"), ".1%", ratio, paired=False),
     ),
     draw=draw,
     seeds=range(100),

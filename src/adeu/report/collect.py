@@ -10,15 +10,20 @@ from typing import Any
 
 from adeu.experiments import NAMES
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import WATCHED, Experiment
+from adeu.experiments.lib.experiment import WATCHED, Experiment, Metric
+from adeu.experiments.lib.tables import number, pair, under
 from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.traces import read_map, read_traces, short
 from adeu.runs.spec import plain
+from adeu.runs.statistics import share
 
 MEANINGS = {
     "mean": "the return of greedy episodes, averaged over all of training and all seeds",
-    "max": "the highest point of the curve that is averaged over seeds",
+    "max": (
+        "the highest point of the curve that is averaged over seeds; it picks the evaluation at which luck was best, "
+        "so that over few seeds it is too high, and no interval around it holds"
+    ),
     "first_solved": "the episode after which a greedy one first reached the goal; no figure where a seed never did",
     "solved": "the share of seeds of which a greedy episode ever reached the goal",
     "spread": "g(f(s)), averaged over all steps of training: 0 trusts the policy",
@@ -70,8 +75,8 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "changed": changed,
         "partial": partial.runs if partial else None,
         "seeds": max((row["seeds"] or 0 for row in rows), default=0),
-        "metrics": metrics(known, rows),
-        "rows": [row | {"text": texts(known, row)} for row in rows],
+        "metrics": [told(metric) for metric in metrics(known, rows).values()],
+        "rows": [row | {"text": texts(metrics(known, rows)[row["metric"]], row)} for row in rows],
         "cases": [
             {
                 "name": case,
@@ -117,34 +122,42 @@ def read_curves(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
 
 
 def points(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]]:
-    """The points of each case: where it was measured, the mean and its band, and what is known of exploration."""
+    """The points of each case: where it was measured, the mean, its band or single runs, and its exploration."""
     x = "step" if None in columns.get("episode", ()) else "episode"
-    curves: dict[str, dict[str, Any]] = {}
+    shown = [name for name in ("return", "low", "high", *WATCHED) if name in columns]
+    seeds = [name for name in columns if name.startswith("seed-")]
+    rows: dict[str, list[int]] = {}
     for row, case in enumerate(columns.get("case", ())):
-        shown = [name for name in ("return", "low", "high", *WATCHED) if name in columns]
-        curve = curves.setdefault(case, {"unit": x, "x": []} | {name: [] for name in shown})
-        for name in shown:
-            curve[name].append(short(columns[name][row], DIGITS))
-        curve["x"].append(short(columns[x][row], DIGITS))
+        rows.setdefault(case, []).append(row)
+
+    def column(name: str, of: list[int]) -> list[float | None]:
+        return [short(columns[name][row], DIGITS) for row in of]
+
+    curves: dict[str, dict[str, Any]] = {}
+    for case, of in rows.items():
+        runs = {name.removeprefix("seed-"): column(name, of) for name in seeds}
+        runs = {seed: run for seed, run in runs.items() if any(value is not None for value in run)}
+        curves[case] = {"unit": x, "x": column(x, of), "runs": runs} | {name: column(name, of) for name in shown}
     return curves
 
 
-def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
-    titles = {metric.name: metric.title for metric in known.metrics} if known else {}
+def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> dict[str, Metric]:
+    """The metrics of the rows, by name; one that is not the experiment's own has its name for a title."""
+    own = {metric.name: metric for metric in known.metrics} if known else {}
     names = dict.fromkeys(row["metric"] for row in rows)
-    return [{"name": name, "title": titles.get(name, name), "meaning": MEANINGS.get(name, "")} for name in names]
+    return {name: own.get(name) or Metric(name, name, lambda curves: None, ",.5g") for name in names}
 
 
-def texts(known: Experiment | None, row: dict[str, Any]) -> dict[str, str | None]:
+def told(metric: Metric) -> dict[str, Any]:
+    meaning = MEANINGS.get(metric.name, "")
+    return {"name": metric.name, "title": metric.title, "meaning": meaning, "share": metric.over is share}
+
+
+def texts(metric: Metric, row: dict[str, Any]) -> dict[str, Any]:
     """The figures as the screen prints them."""
-    forms = {metric.name: metric.form for metric in known.metrics} if known else {}
-    form = forms.get(row["metric"], ",.5g")
-    names = ("value", "low", "high", "paper")
-    return {name: None if row[name] is None else figure(row[name], form) for name in names}
-
-
-def figure(value: float, form: str) -> str:
-    return format(value, form if abs(value) < 1e15 else ".4g")
+    paper = None if row["paper"] is None else number(row["paper"], metric.form)
+    compared = pair(row, metric.form) if row["common_seeds"] else []
+    return {"value": number(row["value"], metric.form), "under": under(row, metric), "paper": paper, "pair": compared}
 
 
 def flatten(setting: Any, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:

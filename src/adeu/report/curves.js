@@ -1,4 +1,5 @@
-// Curves over training: the mean over seeds, the return's with its band; a read-out under the pointer, two scales.
+// Curves over training: the mean over seeds, the return's with its band or, where seeds are few, its single runs; a
+// read-out under the pointer, two scales.
 
 const CURVE_HEIGHT = 320;
 const SHOWN = { return: "Return", spread: "Spread g(f(s))", uncertainty: "Uncertainty f(s)",
@@ -13,9 +14,13 @@ function curvesPanel(experiment, shown) {
   const log = { return: true, uncertainty: true };
   let what = "return", at = null, frame = null;
 
-  // What a curve shows now; only the return has a band.
-  const lines = (curve) => ({ x: curve.x, mean: curve[what], low: what === "return" ? curve.low : curve[what],
-    high: what === "return" ? curve.high : curve[what] });
+  // What a curve shows now; only the return has a band, or single runs. Where all seeds agree, the band is a line.
+  const lines = (curve) => {
+    const mean = curve[what], banded = what === "return" && curve.low.some((value) => value !== null);
+    const edge = (values) => (banded ? values.map((value, i) => value ?? mean[i]) : []);
+    return { x: curve.x, mean, low: edge(curve.low), high: edge(curve.high),
+      runs: what === "return" ? Object.values(curve.runs) : [] };
+  };
   const visible = () => curves.flatMap((curve, index) => (curve?.[what] && shown.has(index) ? [{ curve: lines(curve), index }] : []));
 
   function draw() {
@@ -26,7 +31,7 @@ function curvesPanel(experiment, shown) {
     const cursor = svg("line", { class: "cursor", y1: frame.top, y2: frame.bottom, visibility: "hidden" });
     frame.cursor = cursor;
     box.replaceChildren(svg("svg", { width, height: CURVE_HEIGHT, "aria-hidden": "true" },
-      frame.axes, drawn.map((line) => line.band), drawn.map((line) => line.line), cursor), tip);
+      frame.axes, drawn.map((line) => line.band), drawn.flatMap((line) => line.runs), drawn.map((line) => line.line), cursor), tip);
     read(at);
   }
 
@@ -43,8 +48,7 @@ function curvesPanel(experiment, shown) {
     here.sort((one, other) => (other.curve.mean[other.i] ?? -Infinity) - (one.curve.mean[one.i] ?? -Infinity));
     tip.replaceChildren(el("strong", {}, `${unit} ${figure(at)}`), el("table", {}, here.map(({ curve, index, i }) =>
       el("tr", {}, el("td", {}, dot(experiment.cases[index]), experiment.cases[index].name), el("td", {}, figure(curve.mean[i])),
-        el("td", { class: "interval" }, curve.low[i] === curve.high[i] ? "" :
-          `${figure(curve.low[i])} to ${figure(curve.high[i])}`)))));
+        el("td", { class: "interval" }, around(curve, i))))));
     const left = px < frame.width / 2 ? px + 14 : px - tip.offsetWidth - 14;
     tip.style.left = `${Math.max(0, Math.min(left, frame.width - tip.offsetWidth))}px`;
   }
@@ -83,6 +87,12 @@ function curvesPanel(experiment, shown) {
   return { panel, draw };
 }
 
+// What stands beside the mean at a point: its interval, or the single runs.
+function around(curve, i) {
+  if (curve.runs.length > 1) return curve.runs.map((run) => figure(run[i])).join(", ");
+  return !curve.low.length || curve.low[i] === curve.high[i] ? "" : `${figure(curve.low[i])} to ${figure(curve.high[i])}`;
+}
+
 function nearest(values, x) {
   let low = 0, high = values.length - 1;
   while (high - low > 1) {
@@ -104,7 +114,7 @@ function extent(lists) {
 function curveFrame(curves, width, log, unit) {
   const [left, right, top, bottom] = [64, width - 10, 12, CURVE_HEIGHT - 40];
   const [x0, x1] = extent(curves.map((curve) => curve.x));
-  let [y0, y1] = extent(curves.flatMap((curve) => [curve.mean, curve.low, curve.high]));
+  let [y0, y1] = extent(curves.flatMap((curve) => [curve.mean, curve.low, curve.high, ...curve.runs]));
   y0 = Math.min(0, y0);
   y1 = Math.max(0, y1) || (y0 < 0 ? 0 : 1);
   const threshold = 10 ** Math.round(Math.log10(Math.max(y1, -y0)) - 3);
@@ -129,6 +139,7 @@ function curveLine(frame, curve, entry, index) {
   return {
     band: svg("polygon", { class: "band", points: [...points(curve.low), ...points(curve.high).reverse()].join(" "),
       style }),
+    runs: curve.runs.map((run) => svg("polyline", { class: "single", points: points(run).join(" "), style })),
     line: svg("polyline", { class: "curve", points: points(curve.mean).join(" "), style,
       "stroke-dasharray": index >= MOST ? "2 3" : entry.dashed ? "6 5" : null }),
   };

@@ -12,6 +12,9 @@ from typing import Any
 from adeu.runs.folder import DONE
 
 SUMMARY = "summary.json"
+COMPARED = tuple(f"{name}{end}" for name in ("difference", "improvement") for end in ("", "_low", "_high"))
+FIGURES = ("value", "low", "high", "paper", "seeds", "common_seeds", *COMPARED)
+"""The numbers of a summary's row."""
 MAX_BYTES = 200_000_000
 
 
@@ -70,11 +73,25 @@ def read_summary(path: pathlib.Path) -> list[dict[str, Any]]:
         isinstance(row, dict) and all(isinstance(row.get(name), str) for name in names) for row in rows
     ):
         raise ValueError(f'{path} is no summary: it takes a list of rows {{"case", "metric", "value", ...}}')
-    figures = ("value", "low", "high", "paper", "seeds")
     return [
-        {name: row[name] for name in names} | {name: number(path, name, row.get(name)) for name in figures}
+        {name: row[name] for name in names}
+        | {name: number(path, name, row.get(name)) for name in FIGURES}
+        | {"runs": read_runs(path, row.get("runs")), "reference": read_name(path, "reference", row.get("reference"))}
         for row in rows
     ]
+
+
+def read_runs(path: pathlib.Path, runs: Any) -> dict[str, float | None] | None:
+    """Each seed's figure."""
+    if runs is not None and not isinstance(runs, dict):
+        raise ValueError(f"{path} is no summary: runs takes an object or null, got {str(runs)[:80]!r}")
+    return None if runs is None else {seed: number(path, "runs", value) for seed, value in runs.items()}
+
+
+def read_name(path: pathlib.Path, name: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{path} is no summary: {name} takes a text or null, got {str(value)[:80]!r}")
+    return value
 
 
 def number(path: pathlib.Path, name: str, value: Any) -> float | None:

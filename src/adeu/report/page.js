@@ -19,9 +19,10 @@ function experimentSection(experiment, place) {
       `these are the figures of what is, ${whole(experiment.partial)} ${experiment.partial > 1 ? "runs" : "run"}.`) : null,
     experiment.changed.length ? el("p", { class: "changed" }, el("strong", {}, "Not the experiment's own settings: "),
       `${experiment.changed.join("; ")}.`) : null,
-    figureTable(experiment, shown, toggle), meanings(experiment.metrics),
+    figureTable(experiment, shown, toggle), comparisonTable(experiment), meanings(experiment.metrics),
     curves ? curves.panel : null,
-    curves ? el("p", { class: "note" }, "The line is the mean over seeds, the band its 95% interval. ",
+    curves ? el("p", { class: "note" }, "The line is the mean over seeds; from 5 seeds on, the band is its ",
+      "95% interval at each point alone; with fewer, thin lines are the single runs. ",
       hidden ? `The first ${MOST} cases are drawn. ` : "", "A click on a case in the table shows or hides its curve.") : null,
     explorePanel(experiment), settingsOf(experiment),
     experiment.made ? el("p", { class: "made" }, `Made with ${experiment.made}`) : null);

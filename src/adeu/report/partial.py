@@ -26,7 +26,8 @@ def read_partial(folder: pathlib.Path) -> Partial:
     runs = list(complete_runs(folder))
     spec = read_json(runs[0] / SPEC)
     name = spec.get("experiment") if isinstance(spec, dict) else None
-    experiment = dataclasses.replace(known_experiment(str(name)) or unknown(), name=folder.name, cases={})
+    known = known_experiment(str(name)) or unknown()
+    experiment = dataclasses.replace(known, name=folder.name, cases={}, reference=known.compared_with)
     curves = experiment.beside(folder.parent)
     able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]
     rows = dataclasses.replace(experiment, metrics=tuple(able)).summary(curves)

@@ -1,14 +1,26 @@
-// The table of an experiment: a row for each case, ours with its interval, the paper's beside it.
+// The tables of an experiment: a row for each case, ours with its interval, the paper's beside it; and each case beside
+// the reference, seed by seed.
+
+const DOTS = 40;
 
 function figureCell(row, metric) {
-  const text = row ? row.text : {};
+  const text = row ? row.text : { under: [] };
   const exact = row && row.value !== null ? String(row.value) : "";
   const cell = el("td", { "data-label": metric.title, "data-case": row && row.case, "data-metric": metric.name,
     "data-value": exact, title: exact && `exactly ${exact}` });
   cell.append(el("span", { class: "value" }, text.value ?? "-"));
-  if (text.low && text.low !== text.high) cell.append(el("span", { class: "interval" }, `${text.low} to ${text.high}`));
+  if (metric.share && row?.runs) cell.append(runDots(row.runs));
+  cell.append(...text.under.map((line) => el("span", { class: "interval" }, line)));
   if (text.paper) cell.append(el("span", { class: "paper" }, `paper ${text.paper}`));
   return cell;
+}
+
+// A share's single runs: full where the run counts, empty where it does not.
+function runDots(runs) {
+  const seeds = Object.entries(runs);
+  if (seeds.length > DOTS) return "";
+  return el("span", { class: "runs", role: "img", "aria-label": seeds.map(([seed, value]) => `seed ${seed}: ${value ? "yes" : "no"}`).join(", ") },
+    seeds.map(([seed, value]) => el("i", { class: value ? "run yes" : "run", title: `seed ${seed}: ${value ? "yes" : "no"}` })));
 }
 
 function caseName(entry, index, shown, toggle) {
@@ -24,17 +36,41 @@ function caseName(entry, index, shown, toggle) {
 
 function figureTable(experiment, shown, toggle) {
   const { metrics, rows, cases } = experiment;
-  const head = el("tr", {}, el("th", { scope: "col" }, "case"),
-    metrics.map((metric) => el("th", { scope: "col", title: metric.meaning || null }, metric.title)));
+  const head = headOf("seeds", metrics);
   const body = cases.map((entry, index) => {
     const mine = new Map(rows.filter((row) => row.case === entry.name).map((row) => [row.metric, row]));
-    return el("tr", {}, el("th", { scope: "row" }, caseName(entry, index, shown, toggle)),
+    const seeds = Math.max(0, ...Array.from(mine.values(), (row) => row.seeds ?? 0));
+    return el("tr", {}, el("th", { scope: "row" }, caseName(entry, index, shown, toggle)), seedsCell("seeds", seeds),
       metrics.map((metric) => figureCell(mine.get(metric.name), metric)));
   });
-  const seeds = experiment.seeds === 1 ? "one seed" : `${experiment.seeds} seeds`;
-  return el("div", { class: "scroll" }, el("table", { class: "figures" },
-    el("caption", {}, `Over ${seeds}, with 95% intervals`), el("thead", {}, head), el("tbody", {}, body)));
+  const known = rows.some((row) => row.low !== null || row.high !== null);
+  const caption = known ? "Below each figure stands its 95% interval, or with too few seeds for one the single runs" :
+    "Below each figure stand the single runs: the seeds are too few for an interval";
+  return tableOf(caption, head, body);
 }
+
+function comparisonTable(experiment) {
+  const rows = experiment.rows.filter((row) => row.text.pair.length);
+  if (!rows.length) return null;
+  const metrics = experiment.metrics.filter((metric) => rows.some((row) => row.metric === metric.name));
+  const body = experiment.cases.filter((entry) => rows.some((row) => row.case === entry.name)).map((entry) => {
+    const mine = new Map(rows.filter((row) => row.case === entry.name).map((row) => [row.metric, row]));
+    return el("tr", {}, el("th", { scope: "row" }, el("span", { class: "case" }, dot(entry), el("span", {}, entry.name))),
+      seedsCell("common seeds", mine.values().next().value.common_seeds),
+      metrics.map((metric) => el("td", { "data-label": metric.title, "data-compared": metric.name },
+        (mine.get(metric.name)?.text.pair ?? []).map((line, i) => el("span", { class: i ? "interval" : "value" }, line)))));
+  });
+  const caption = `How much more than ${rows[0].reference}, seed by seed, and how likely a seed is better; with 95% intervals`;
+  return tableOf(caption, headOf("common seeds", metrics), body);
+}
+
+const headOf = (seeds, metrics) => el("tr", {}, el("th", { scope: "col" }, "case"), el("th", { scope: "col", class: "count" }, seeds),
+  metrics.map((metric) => el("th", { scope: "col", title: metric.meaning || null }, metric.title)));
+
+const seedsCell = (label, seeds) => el("td", { "data-label": label }, el("span", {}, seeds ? whole(seeds) : "-"));
+
+const tableOf = (caption, head, body) => el("div", { class: "scroll" }, el("table", { class: "figures" },
+  el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body)));
 
 function meanings(metrics) {
   const explained = metrics.filter((metric) => metric.meaning);

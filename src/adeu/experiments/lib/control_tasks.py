@@ -5,6 +5,7 @@ A run ends when it has solved its task; pictures extend its last evaluation to t
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 import adeu
 from adeu.agents import Dqn
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import Metric
-from adeu.runs.statistics import Curves
+from adeu.experiments.lib.experiment import SOLVED, SPREAD, Metric, first_solved
+from adeu.runs.statistics import Curves, median
 
 
 def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
@@ -30,38 +31,51 @@ def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
     return Dqn(explorer, double=True, **usual | fields)
 
 
-def _first_solved(curves: Curves) -> float | None:
-    """The median over seeds, None where that is a seed that never did."""
-    solved = curves["solved"] > 0
-    first = curves["step"][np.arange(len(solved)), solved.argmax(axis=1)]
-    middle = float(np.median(np.where(solved.any(axis=1), first, np.inf)))
-    return middle if np.isfinite(middle) else None
-
-
 METRICS = (
-    Metric("solved_rate", "solved", lambda curves: float((curves["solved"] > 0).any(axis=1).mean()), ".0%"),
-    Metric("first_solved", "first solved at step, median", _first_solved),
+    dataclasses.replace(SOLVED, name="solved_rate", title="solved"),
     Metric(
-        "best", "best evaluation, mean of seeds", lambda curves: float(curves["return"].max(axis=1).mean()), ".1f"
+        "first_solved",
+        "first solved at step, median",
+        lambda curves: first_solved(curves, "step"),
+        over=median,
+        better="less",
     ),
-    Metric("spread", "mean spread", lambda curves: float(curves["spread"].mean()), ".3f"),
+    Metric("best", "best evaluation, mean of seeds", lambda curves: curves["return"].max(axis=1), ".1f"),
+    SPREAD,
 )
 
 
 def draw_returns(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """The mean return of greedy episodes over steps."""
-    return _draw(curves, lambda curve: curve["return"], "return, mean of greedy episodes", folder)
+    return _draw(
+        curves,
+        plots.plot_mean,
+        lambda curve: curve["return"],
+        "return, mean of greedy episodes",
+        plots.about(curves.values()),
+        folder,
+    )
 
 
 def draw_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """The share of seeds that have solved the task, over steps: for cases whose returns are of different kinds."""
     return _draw(
-        curves, lambda curve: np.maximum.accumulate(curve["solved"], axis=1), "share of seeds solved", folder
+        curves,
+        plots.plot_share,
+        lambda curve: np.maximum.accumulate(curve["solved"], axis=1),
+        "share of seeds solved",
+        "band: Wilson's 95% interval",
+        folder,
     )
 
 
 def _draw(
-    curves: Mapping[str, Curves], of: Callable[[Curves], Any], label: str, folder: pathlib.Path
+    curves: Mapping[str, Curves],
+    plot: Callable[..., None],
+    of: Callable[[Curves], Any],
+    label: str,
+    about: str,
+    folder: pathlib.Path,
 ) -> list[pathlib.Path]:
     from matplotlib.figure import Figure
 
@@ -69,9 +83,10 @@ def _draw(
     axes = figure.subplots()
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0], of(curve), *styles[case], case)
+        plot(axes, curve["step"][0], of(curve), *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.set_title(about, fontsize=9, loc="left", color="gray")
     return plots.save(figure, folder / "curves")

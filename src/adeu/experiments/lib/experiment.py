@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from adeu.experiments.summary import summarise
 from adeu.runs.folder import DONE, METRICS, SPEC, check_metrics, read_json, to_csv, write, write_json
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Setting, Spec, plain
-from adeu.runs.statistics import Curves, band, estimate
+from adeu.runs.statistics import FEWEST, Curves, Estimate, band, mean, peak, share
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,31 +23,40 @@ class Metric:
     Args:
         name: what programs call it.
         title: the head of its column.
-        of: computes it; None where it is undefined.
+        of: what it is a figure of: an array with a number for each seed, infinity for a run that never got there, NaN
+            where it is undefined; or what else `over` takes.
         form: how to print it.
+        over: sums the seeds up, with an interval: `mean`, `iqm`, `median`, `share`, ... of `adeu.runs.statistics`.
+        better: whether "more" of it is better, or "less"; "": neither.
+        paired: whether two cases can be compared in it seed by seed.
     """
 
     name: str
     title: str
-    of: Callable[[Curves], float | None]
+    of: Callable[[Curves], Any]
     form: str = ",.0f"
+    over: Callable[[Any], Estimate] = mean
+    better: Literal["more", "less", ""] = "more"
+    paired: bool = True
 
 
-MEAN = Metric("mean", "mean return", lambda curves: float(curves["return"].mean()))
-MAX = Metric("max", "max of average run", lambda curves: float(curves["return"].mean(axis=0).max()))
-VIOLATIONS = Metric("violations", "violations per episode", lambda curves: float(curves["violations"].mean()), ".3f")
-SPREAD = Metric("spread", "mean spread", lambda curves: float(curves["spread"].mean()), ".3f")
-SOLVED = Metric("solved", "seeds that solved it", lambda curves: float(curves["solved"].any(axis=1).mean()), ".0%")
-
-
-def _first_solved(curves: Curves) -> float | None:
+def first_solved(curves: Curves, unit: str) -> Any:
+    """The episode or the step at which each seed had solved its task; infinity: never."""
     solved = curves["solved"] > 0
-    if not solved.any(axis=1).all():
-        return None
-    return float(curves["episode"][np.arange(len(solved)), solved.argmax(axis=1)].mean())
+    first = curves[unit][np.arange(len(solved)), solved.argmax(axis=1)]
+    return np.where(solved.any(axis=1), first, np.inf)
 
 
-FIRST_SOLVED = Metric("first_solved", "first solved at episode", _first_solved)
+MEAN = Metric("mean", "mean return", lambda curves: curves["return"].mean(axis=1))
+MAX = Metric("max", "max of average run, biased up", lambda curves: curves["return"], over=peak, paired=False)
+VIOLATIONS = Metric(
+    "violations", "violations per episode", lambda curves: curves["violations"].mean(axis=1), ".3f", better="less"
+)
+SPREAD = Metric("spread", "mean spread", lambda curves: curves["spread"].mean(axis=1), ".3f", better="")
+SOLVED = Metric("solved", "seeds that solved it", lambda curves: (curves["solved"] > 0).any(axis=1), ".0%", share)
+FIRST_SOLVED = Metric(
+    "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
+)
 
 
 WATCHED = ("uncertainty", "spread", "explored", "switches")
@@ -74,6 +84,7 @@ class Experiment:
         seeds: which to run, if nobody says otherwise.
         read: a run's columns.
         left_out: cases that are not to run, whose runs of earlier calls stand beside those that are.
+        reference: the case that the others are compared with, seed by seed; empty: the first.
     """
 
     name: str
@@ -88,6 +99,11 @@ class Experiment:
     seeds: Sequence[int] = range(5)
     read: Callable[[pathlib.Path], Mapping[str, Any]] = read
     left_out: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
+    reference: str = ""
+
+    @property
+    def compared_with(self) -> str:
+        return self.reference or next(iter(self.cases), "")
 
     def comparable(self, out: pathlib.Path) -> Experiment:
         """The same without figures of the paper and of others for what earlier calls ran with other settings."""
@@ -110,43 +126,41 @@ class Experiment:
 
     def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, for each case."""
-        found: dict[str, list[Mapping[str, Any]]] = {case: [] for case in self.cases}
+        found: dict[str, dict[int, Mapping[str, Any]]] = {case: {} for case in self.cases}
         for spec in self.specs(seeds):
             folder = out / spec.name
             if not (folder / DONE).exists():
                 raise ValueError(f"{folder} has no complete run; first: adeu run {self.name}")
-            found[spec.case].append(self.read(folder))
+            found[spec.case][spec.seed] = self.read(folder)
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
         """What earlier calls completed of other cases, by all their seeds; what cannot be read is left out."""
-        tables: dict[str, list[Mapping[str, Any]]] = {}
-        for run in sorted((out / self.name).rglob(f"*/{DONE}")):
+        tables: dict[str, dict[int, Mapping[str, Any]]] = {}
+        for run in sorted((out / self.name).rglob(f"seed-*/{DONE}")):
             case = run.parent.parent.relative_to(out / self.name).as_posix()
             if case in self.cases:
                 continue
             try:
                 check_metrics(run.parent, read_json(run))
-                tables.setdefault(case, []).append(self.read(run.parent))
+                seed = int(run.parent.name.removeprefix("seed-"))
+                tables.setdefault(case, {})[seed] = self.read(run.parent)
             except ValueError:
                 continue
-        alike = {case: found for case, found in tables.items() if len({_shape(table) for table in found}) == 1}
-        return {case: _stack(found) for case, found in alike.items()}
+        alike = {case: found for case, found in tables.items() if len(set(map(_shape, found.values()))) == 1}
+        return {case: _stack(dict(sorted(found.items()))) for case, found in alike.items()}
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, and beside it what earlier calls completed of other cases."""
         return self.beside(out) | self.curves(seeds, out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
-        """The table: a row for each figure."""
-        rows = []
-        for case, curve in curves.items():
-            seeds = len(next(iter(curve.values())))
-            for metric in self.metrics:
-                value, low, high = estimate(metric.of, curve)
-                figures = {"case": case, "metric": metric.name, "value": value, "low": low, "high": high}
-                rows.append(figures | {"seeds": seeds, "paper": self.paper.get(case, {}).get(metric.name)})
-        return rows
+        """The table: a row for each figure, beside the paper's and that of the reference case."""
+        return [
+            summarise(metric, case, curves, self.compared_with, self.paper.get(case, {}).get(metric.name))
+            for case in curves
+            for metric in self.metrics
+        ]
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
         """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
@@ -182,9 +196,11 @@ class Family:
         return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
 
 
-def _stack(tables: Sequence[Mapping[str, Any]]) -> Curves:
-    """The runs of a case: each column as an array of shape (seeds, rows)."""
-    return {name: np.stack([table[name] for table in tables]).astype(float) for name in tables[0]}
+def _stack(tables: Mapping[int, Mapping[str, Any]]) -> Curves:
+    """The runs of a case: its seeds, and each column as an array of shape (seeds, rows)."""
+    first = next(iter(tables.values()))
+    columns = {name: np.stack([table[name] for table in tables.values()]).astype(float) for name in first}
+    return columns | {"seed": np.array(list(tables), float)}
 
 
 def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -192,21 +208,27 @@ def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
-    """The seed-averaged curves of each case; the return's with its 95% band; None where there is no such figure.
+    """The seed-averaged curves of each case; None where there is no such figure.
 
-    An episode stands only where it is that of all seeds.
+    The return has its 95% band, or with fewer than 5 seeds each run's in columns `seed-0`, ... An episode stands only
+    where it is that of all seeds.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in ("case", "step", "episode", "return", "low", "high")}
-    columns |= {name: [] for name in WATCHED if any(name in curve for curve in curves.values())}
+    few = {case: curve["seed"].astype(int) for case, curve in curves.items() if len(curve["seed"]) < FEWEST}
+    single = {f"seed-{seed}": seed for seed in sorted({seed for seeds in few.values() for seed in seeds.tolist()})}
+    watched = [name for name in WATCHED if any(name in curve for curve in curves.values())]
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("case", "step", "episode", "return", "low", "high", *single, *watched)
+    }
     for case, curve in curves.items():
-        returns, steps = curve["return"], curve["step"].mean(axis=0)
+        steps = curve["step"].mean(axis=0)
         together = (curve["episode"] == curve["episode"][0]).all()
         episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
-        low, high = band(returns)
-        values = {"step": steps, "return": returns.mean(axis=0), "low": low, "high": high}
-        values |= {name: curve[name].mean(axis=0) for name in WATCHED if name in curve}
+        values = {"step": steps} | dict(zip(("return", "low", "high"), band(curve["return"]), strict=True))
+        values |= {f"seed-{seed}": run for seed, run in zip(few.get(case, ()), curve["return"], strict=False)}
+        values |= {name: curve[name].mean(axis=0) for name in watched if name in curve}
         columns["case"] += [case] * len(steps)
         columns["episode"] += episodes
         for name in columns.keys() - {"case", "episode"}:
-            columns[name] += values[name].tolist() if name in values else [None] * len(steps)
+            numbers = values.get(name, np.full(len(steps), np.nan)).tolist()
+            columns[name] += [None if np.isnan(number) else number for number in numbers]
     return columns

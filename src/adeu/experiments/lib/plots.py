@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.runs.statistics import Curves, band
+from adeu.runs.statistics import FEWEST, Curves, band, wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,16 +47,43 @@ def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
     return {name: styles[name] for name in names}
 
 
+def about(curves: Iterable[Curves]) -> str:
+    """What `plot_mean` draws of these cases, in words."""
+    seeds = sorted({len(curve["seed"]) for curve in curves})
+    words = [f"mean over {' or '.join(map(str, seeds))} seeds" if seeds != [1] else "one seed"]
+    words += ["band: its 95% interval"] * (seeds[-1] >= FEWEST)
+    words += ["thin lines: single runs"] * (1 < seeds[0] < FEWEST)
+    return "; ".join(words)
+
+
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
-    """The mean over seeds, with its 95% band; `values` has shape (seeds, rows), and a single row is a dot."""
+    """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
+    _plot_line(axes, x, values.mean(axis=0), color, line, label)
+    if len(values) < FEWEST:
+        marker = "." if len(x) == 1 else ""
+        axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
+        return
+    mean, low, high = band(values)
+    low, high = np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high)  # where all seeds agree
+    axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+
+
+def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
+    """The share of seeds of which `values`, of shape (seeds, rows), are 1, with Wilson's 95% band."""
+    share = values.mean(axis=0)
+    _plot_line(axes, x, share, color, line, label)
+    axes.fill_between(x, *wilson(share, len(values)), color=color, alpha=0.12, linewidth=0)
+
+
+def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Any, label: str) -> None:
+    """A line with its place in the legend; a single row is a dot."""
     marker = "o" if len(x) == 1 else ""
     label = textwrap.fill(label, WIDEST)
-    axes.plot(x, values.mean(axis=0), color=color, linestyle=line, marker=marker, linewidth=1.5, label=label)
-    axes.fill_between(x, *band(values), color=color, alpha=0.2, linewidth=0)
+    axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label)
 
 
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The return over episodes, or over steps where seeds differ in episodes; the mean with its 95% band."""
+    """The return over episodes, or over steps where seeds differ in episodes; see `plot_mean`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -72,9 +99,7 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    seeds = len(next(iter(curves.values()))["return"])
-    about = f"mean over {seeds} seeds, 95% band" if seeds > 1 else "one seed"
-    axes.set_title(about, fontsize=10, loc="left")
+    axes.set_title(about(curves.values()), fontsize=9, loc="left", color="gray")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return save(figure, folder / "curves")
 

@@ -6,50 +6,117 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.console import Group
 from rich.table import Table
 
-from adeu.experiments.lib.experiment import Experiment
+from adeu.experiments.lib.experiment import Experiment, Metric
 from adeu.experiments.lib.plots import WIDEST
+from adeu.runs.statistics import FEWEST, share
 
-FIGURES = ("value", "low", "high", "paper")
 NEAR = 0.1
 """How far from the best, by its size, a figure still is among the best."""
 
+HUGE = 1e15
+"""From here on all digits are too many."""
+
+Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
-def table(experiment: Experiment, rows: Rows) -> Table:
-    """Our figures with their intervals, and the paper's and others' beside them."""
-    metrics = {metric.name: metric for metric in experiment.metrics}
-    shown = Table(
-        title=experiment.title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE
-    )
+def table(experiment: Experiment, rows: Rows) -> Group:
+    """Our figures with their intervals, the paper's and others' beside them; then each case beside the reference."""
+    shown = start(experiment.title, rows, "seeds")
     shown.show_lines = bool(experiment.paper)
-    width = min(WIDEST, max(len(row["case"]) for row in rows))
-    shown.add_column("case", width=width, overflow="fold")
+    metrics = {metric.name: metric for metric in experiment.metrics}
     for metric in metrics.values():
         shown.add_column(metric.title, justify="right")
     bold = best(rows, experiment.bold)
-    for case in dict.fromkeys(row["case"] for row in rows):
-        cells = []
-        for row in rows:
-            if row["case"] == case:
-                others = {who: of.get(case, {}).get(row["metric"]) for who, of in experiment.others.items()}
-                cells.append(cell(row, metrics[row["metric"]].form, others))
-        shown.add_row(case, *cells, style="bold" if case in bold else None)
+    for case, mine in by_case(rows).items():
+        others = {who: of.get(case, {}) for who, of in experiment.others.items()}
+        cells = [cell(row, metrics[row["metric"]], others) for row in mine]
+        shown.add_row(case, str(mine[0]["seeds"]), *cells, style="bold" if case in bold else None)
+    return Group(shown, *comparison(experiment.metrics, rows))
+
+
+def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
+    """Each case beside the reference, seed by seed; empty where there is nothing to compare."""
+    found = [row for row in rows if row["common_seeds"]]
+    if not found:
+        return []
+    title = f"more than {found[0]['reference']}, seed by seed, and how likely a seed is better; 95% intervals"
+    shown = start(title, found, "common seeds")
+    paired = {row["metric"] for row in found}
+    forms = {metric.name: metric.form for metric in metrics}
+    for metric in metrics:
+        if metric.name in paired:
+            shown.add_column(metric.title, justify="right")
+    for case, mine in by_case(found).items():
+        shown.add_row(
+            case, str(mine[0]["common_seeds"]), *("\n".join(pair(row, forms[row["metric"]])) for row in mine)
+        )
+    return [shown]
+
+
+def start(title: str, rows: Rows, seeds: str) -> Table:
+    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE)
+    shown.add_column("case", width=min(WIDEST, max(len(row["case"]) for row in rows)), overflow="fold")
+    shown.add_column(seeds, justify="right")
     return shown
 
 
-def cell(row: Mapping[str, Any], form: str, others: Mapping[str, float | None] | None = None) -> str:
-    """The figure, its interval where it is wider than a point, and the figures of the paper and others."""
-    value, low, high, _ = ("-" if row[name] is None else format(row[name], form) for name in FIGURES)
-    lines = [value]
-    if low != high:
-        lines.append(f"[dim not bold]{low} to {high}[/]")
-    for who, figure in {"paper": row["paper"], **(others or {})}.items():
-        if figure is not None:
-            lines.append(f"[dim italic not bold]{who} {figure:{form}}[/]")
+def by_case(rows: Rows) -> dict[str, Rows]:
+    return {case: [row for row in rows if row["case"] == case] for case in dict.fromkeys(row["case"] for row in rows)}
+
+
+def cell(row: Row, metric: Metric, others: Mapping[str, Mapping[str, float]]) -> str:
+    """The figure, its interval or its single runs, and the figures of the paper and others."""
+    lines = [number(row["value"], metric.form), *(f"[dim not bold]{text}[/]" for text in under(row, metric))]
+    theirs = {"paper": row["paper"]} | {who: of.get(metric.name) for who, of in others.items()}
+    lines += [
+        f"[dim italic not bold]{who} {number(figure, metric.form)}[/]"
+        for who, figure in theirs.items()
+        if figure is not None
+    ]
     return "\n".join(lines)
+
+
+def under(row: Row, metric: Metric) -> list[str]:
+    """What stands under a figure: of how many runs it is a share, its interval, the single runs if they are few."""
+    runs = list((row["runs"] or {}).values())
+    found = span(row["low"], row["high"], metric.form)
+    if metric.over is share and runs:
+        return [f"{runs.count(1.0)} of {len(runs)}", found]
+    if found:
+        return [found]
+    never = "never" if metric.better == "less" else "-"
+    few = 1 < len(runs) <= FEWEST and len(set(runs)) > 1
+    return [", ".join(number(run, metric.form, never) for run in runs)] if few else []
+
+
+def pair(row: Row, form: str) -> list[str]:
+    """The difference, its interval, and the probability of improvement with its own."""
+    lines = [
+        number(row["difference"], form, sign="+"),
+        span(row["difference_low"], row["difference_high"], form, sign="+"),
+    ]
+    if row["improvement"] is not None:
+        found = span(row["improvement_low"], row["improvement_high"], ".0%")
+        lines.append(f"better {row['improvement']:.0%} ({found})")
+    return [line for line in lines if line]
+
+
+def span(low: float | None, high: float | None, form: str, sign: str = "") -> str:
+    """An interval, which may be open at one end; empty: there is none."""
+    ends = {"at least": low, "at most": high}
+    known = {word: number(end, form, sign=sign) for word, end in ends.items() if end is not None}
+    return " to ".join(known.values()) if len(known) == 2 else "".join(f"{word} {end}" for word, end in known.items())
+
+
+def number(value: float | None, form: str, missing: str = "-", sign: str = "") -> str:
+    """Never -0; with a sign "+", positive ones have theirs too."""
+    if value is None:
+        return missing
+    return format(value, f"{sign}z{form if abs(value) < HUGE else '.4g'}")
 
 
 def best(rows: Rows, metric: str) -> set[str]:
@@ -63,7 +130,11 @@ def main_table(title: str, cases: Sequence[str], members: Mapping[str, Rows]) ->
     """In the paper's form: a row for each member, "mean; max" of each case; below, the IQM with its interval."""
     shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE)
     shown.show_lines = True
-    shown.caption, shown.caption_justify = "mean; max, bold within a tenth of the best mean; IQM of runs", "left"
+    shown.caption_justify = "left"
+    shown.caption = (
+        "mean; max of the average run, which is biased up over few seeds; bold within a tenth of the best mean; "
+        "IQM of runs with its 95% interval, or below 5 seeds each run's mean"
+    )
     shown.add_column("", no_wrap=True)
     for case in cases:
         shown.add_column(case, justify="right")
@@ -71,18 +142,20 @@ def main_table(title: str, cases: Sequence[str], members: Mapping[str, Rows]) ->
         ours = [row for row in rows if row["case"] in cases]
         figures = {(row["case"], row["metric"]): row for row in ours}
         bold = best(ours, "mean")
-        shown.add_row(name.rpartition("/")[2], *(_pair(figures, case, case in bold) for case in cases))
+        shown.add_row(name.rpartition("/")[2], *(_entry(figures, case, case in bold) for case in cases))
     return shown
 
 
-def _pair(figures: Mapping[tuple[str, str], Mapping[str, Any]], case: str, bold: bool) -> str:
+def _entry(figures: Mapping[tuple[str, str], Row], case: str, bold: bool) -> str:
     if (case, "mean") not in figures:
         return "-"
     mean, top, iqm = (figures[case, metric] for metric in ("mean", "max", "iqm"))
-    pair = f"{mean['value']:,.0f}; {top['value']:,.0f}"
-    lines = [f"[bold]{pair}[/]" if bold else pair, f"[dim]IQM {iqm['value']:,.0f}[/]"]
-    if iqm["low"] is not None:
-        lines.append(f"[dim]{iqm['low']:,.0f} to {iqm['high']:,.0f}[/]")
+    values = f"{mean['value']:,.0f}; {top['value']:,.0f}"
+    lines = [f"[bold]{values}[/]" if bold else values, f"[dim]IQM {iqm['value']:,.0f}[/]"]
+    if found := span(iqm["low"], iqm["high"], ",.0f"):
+        lines.append(f"[dim]{found}[/]")
+    else:
+        lines.append(f"[dim]{', '.join(number(run, ',.0f') for run in (mean['runs'] or {}).values())}[/]")
     if mean["paper"] is not None:
         lines.append(f"[dim italic]paper {mean['paper']:,.0f}; {top['paper']:,.0f}[/]")
     return "\n".join(lines)

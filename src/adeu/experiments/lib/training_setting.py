@@ -108,16 +108,17 @@ def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     return columns | {"trained": columns["step"] > spec["setting"]["warmup"]}
 
 
-def after_warmup(curves: Curves, name: str) -> float | None:
-    """The mean of a column after the warm-up; None: nothing came after it."""
-    later = curves[name][curves["trained"] > 0]
-    return float(later.mean()) if later.size else None
+def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
+    """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
+    later = curves["trained"] > 0
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(later, curves[name], 0.0).sum(axis=1) / later.sum(axis=1))
 
 
 def warn_saturated(curves: Mapping[str, Curves]) -> None:
     """Warns of each case in which g gave its largest spread nearly always."""
     for case, curve in curves.items():
-        share = after_warmup(curve, "saturated") or 0.0
+        share = after_warmup(curve, "saturated").mean()
         if share > SATURATED:
             warnings.warn(
                 f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "

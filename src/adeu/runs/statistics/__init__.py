@@ -1,0 +1,37 @@
+"""Figures over seeds, each with a 95% interval that holds as often as it says, or with none.
+
+| figure | interval | from |
+| --- | --- | --- |
+| `mean`, `iqm`, `ratio`, `band` | Student's t, corrected for skewness | 5 seeds |
+| `share`, `profile`, `improvement` | Wilson's, of a share | 1 seed |
+| `median` | between two order statistics | 6 seeds |
+| `peak`, the max of the average run | none | |
+| `difference`, of two methods by seed | that of the figure it is a difference of | |
+
+How often each holds the truth is simulated by `benchmarks/coverage.py`.
+"""
+
+from __future__ import annotations
+
+from adeu.runs.statistics.counts import median, profile, share, wilson
+from adeu.runs.statistics.estimate import FEWEST, Band, Curves, Estimate
+from adeu.runs.statistics.means import band, iqm, mean, peak, ratio
+from adeu.runs.statistics.pairs import difference, improvement
+
+__all__ = [
+    "FEWEST",
+    "Band",
+    "Curves",
+    "Estimate",
+    "band",
+    "difference",
+    "improvement",
+    "iqm",
+    "mean",
+    "median",
+    "peak",
+    "profile",
+    "ratio",
+    "share",
+    "wilson",
+]
