@@ -19,12 +19,14 @@ class History(NamedTuple):
     asked: NDArray[np.bool_]
     """Where f decided the spread."""
     acts: NDArray[np.int64]
-    """How many decisions there were, of each environment."""
+    """How many decisions were made."""
 
     @classmethod
     def empty(cls, num_envs: int) -> History:
         return cls(
-            np.full((WINDOW, num_envs), np.nan, np.float32), np.zeros((WINDOW, num_envs), bool), np.zeros((), int)
+            np.full((WINDOW, num_envs), np.nan, np.float32),
+            np.zeros((WINDOW, num_envs), bool),
+            np.zeros((), np.int64),
         )
 
     def add(self, spread: NDArray[np.float32], asked: NDArray[np.bool_], idle: NDArray[np.bool_]) -> None:
