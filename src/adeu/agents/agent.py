@@ -28,15 +28,20 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adeu.agents.spaces import Spaces
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Decision, Key, Part, Transition
+from adeu.core.contract import Array, Decision, Key, Part, Transition
 from adeu.core.explorer import Explorer
 
 Learned = TypeVar("Learned", bound=tuple[Any, ...])
 Acting = TypeVar("Acting", bound=tuple[Any, ...])
 Row = TypeVar("Row", bound=tuple[Any, ...])
 """NamedTuples of each agent's own; a row has fields `obs` and `next_obs`."""
+Coins = Array | NDArray[np.float64] | None
+AgentCarry = TypeVar("AgentCarry", bound=tuple[Any, ...])
 Hook = Literal["act", "observe", "update"]
 
 
@@ -52,7 +57,7 @@ class Cadence(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Agent(Part, Generic[Learned, Acting, Row]):
+class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
     """What every loop knows of an agent.
 
     Args:
@@ -81,7 +86,7 @@ class Agent(Part, Generic[Learned, Acting, Row]):
 
     @property
     def coins(self) -> int:
-        """How many uniform draws from [0, 1) `row` takes."""
+        """How many uniform draws from [0, 1) `row` takes; 0: it gets None."""
         return 0
 
     @property
@@ -91,14 +96,14 @@ class Agent(Part, Generic[Learned, Acting, Row]):
             raise ValueError(f"{type(self).__name__} is not bound yet: call bind(observation_space, action_space)")
         return self.spaces
 
-    def bind(self, observation_space: Any, action_space: Any) -> Self:
+    def bind(self, observation_space: object, action_space: object) -> Self:
         """The agent for these spaces, its parts bound too. Rejects what does not fit, before anything compiles."""
         spaces = self.read_spaces(observation_space, action_space)
         bound = super().bind(observation_space, action_space)
         object.__setattr__(bound, "spaces", spaces)
         return bound
 
-    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+    def read_spaces(self, observation_space: object, action_space: object) -> Spaces:
         """What `bind` keeps of the spaces; rejects spaces that the agent does not take."""
         raise NotImplementedError
 
@@ -106,17 +111,17 @@ class Agent(Part, Generic[Learned, Acting, Row]):
         """What is learned, before any experience."""
         raise NotImplementedError
 
-    def begin(self, key: Key, carry: Carry = None) -> Carry:
+    def begin(self, key: Key, carry: AgentCarry | None = None) -> AgentCarry:
         """The carry an episode starts with; `carry` is what the last one left, None before the first."""
-        return self.explorer.begin(key, carry)
+        raise NotImplementedError
 
     def acting(self, learned: Learned) -> Acting:
         """What a decision reads."""
         raise NotImplementedError
 
     def decide(
-        self, key: Key, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array, **given: Any
-    ) -> tuple[Decision, Carry]:
+        self, key: Key, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, **given: Any
+    ) -> tuple[Decision, AgentCarry]:
         """Decides on an action, as the environment takes it.
 
         Args:
@@ -130,11 +135,11 @@ class Agent(Part, Generic[Learned, Acting, Row]):
         """
         raise NotImplementedError
 
-    def exploit(self, key: Key, acting: Acting, carry: Carry, obs: Array, step: Array, **given: Any) -> Array:
+    def exploit(self, key: Key, acting: Acting, carry: AgentCarry, obs: Array, step: Array, **given: Any) -> Array:
         """The greedy action, as the environment takes it."""
         raise NotImplementedError
 
-    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[Row, Any]:
+    def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[Row, Array | bool]:
         """What the replay stores of a step, and whether it does; written with operators alone, for numpy and JAX."""
         raise NotImplementedError
 
@@ -151,7 +156,10 @@ class Agent(Part, Generic[Learned, Acting, Row]):
         return learned
 
 
-def check_needs(agent: Agent[Any, Any, Any], also: frozenset[str] = frozenset()) -> None:
+AnyAgent = Agent[Any, Any, Any, Any]
+
+
+def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:
     """Rejects an explorer that needs what neither the agent nor, by the names `also`, its loop gives."""
     for hook, offered in agent.offers.items():
         missing = agent.explorer.needs(hook) - offered - also

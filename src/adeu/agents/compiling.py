@@ -10,10 +10,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
-from adeu.agents.agent import Acting, Agent, Learned, Row
+from adeu.agents.agent import Acting, Agent, AgentCarry, Learned, Row
 from adeu.agents.replay_numpy import RowLayout
-from adeu.core.contract import Array, Carry, Decision, Key, Transition
+from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.cores import cores
 
 THREADED = {"xla_cpu_experimental_ynn_fusion_type": ""}
@@ -24,27 +25,29 @@ BEGIN, ACT, ABSORB, LEARN = range(4)
 Given = Mapping[str, Any]
 
 
-class AgentSteps(NamedTuple, Generic[Learned, Acting]):
+class AgentSteps(NamedTuple, Generic[Learned, Acting, AgentCarry]):
     """The methods of an agent in one environment; `learn` takes rows as `NumpyReplay.read` gives them.
 
     The first argument is the run's key, as plain numbers.
     """
 
-    init: Callable[[Array, Any], Learned]
-    begin: Callable[[Array, np.int32, Carry], Carry]
-    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_, Given], tuple[Decision, Carry]]
-    exploit: Callable[[Array, Acting, Carry, Any, Given], Array]
+    init: Callable[[Array, NDArray[Any]], Learned]
+    begin: Callable[[Array, np.int32, AgentCarry | None], AgentCarry]
+    decide: Callable[
+        [Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_, Given], tuple[Decision, AgentCarry]
+    ]
+    exploit: Callable[[Array, Acting, AgentCarry, NDArray[Any], Given], Array]
     absorb: Callable[[Array, Learned, Transition, np.int32], Learned]
-    learn: Callable[[Array, Learned, Any, Any, np.int32], Learned]
+    learn: Callable[[Array, Learned, NDArray[Any], NDArray[Any], np.int32], Learned]
     sync: Callable[[Learned], Learned]
     copy: Callable[[Acting], Acting]
 
 
-class VectorSteps(NamedTuple, Generic[Acting]):
+class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
     """What each environment of a vector has its own of, for all of them at once."""
 
-    begin: Callable[[Array, np.int32, Carry, Any], Carry]
-    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_], tuple[Decision, Carry]]
+    begin: Callable[[Array, np.int32, AgentCarry | None, NDArray[np.bool_]], AgentCarry]
+    decide: Callable[[Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_], tuple[Decision, AgentCarry]]
 
 
 def at(key: Array, use: int, number: Array) -> Key:
@@ -53,22 +56,22 @@ def at(key: Array, use: int, number: Array) -> Key:
 
 
 @functools.lru_cache(maxsize=64)
-def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Acting]:
+def compile_agent(agent: Agent[Learned, Acting, Row, AgentCarry]) -> AgentSteps[Learned, Acting, AgentCarry]:
     """For an agent that is bound to its spaces."""
     layout = RowLayout.of(agent)
 
     def init(key: Array, obs: Array) -> Learned:
         return agent.init(jax.random.wrap_key_data(key), obs)
 
-    def begin(key: Array, number: Array, carry: Carry) -> Carry:
+    def begin(key: Array, number: Array, carry: AgentCarry | None) -> AgentCarry:
         return agent.begin(at(key, BEGIN, number), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array, given: Given
-    ) -> tuple[Decision, Carry]:
+        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, given: Given
+    ) -> tuple[Decision, AgentCarry]:
         return agent.decide(at(key, ACT, step), acting, carry, obs, step, early, **given)
 
-    def exploit(key: Array, acting: Acting, carry: Carry, obs: Array, given: Given) -> Array:
+    def exploit(key: Array, acting: Acting, carry: AgentCarry, obs: Array, given: Given) -> Array:
         return agent.exploit(jax.random.wrap_key_data(key), acting, carry, obs, jnp.zeros((), jnp.int32), **given)
 
     def absorb(key: Array, learned: Learned, transition: Transition, step: Array) -> Learned:
@@ -90,10 +93,10 @@ def compile_agent(agent: Agent[Learned, Acting, Row]) -> AgentSteps[Learned, Act
 
 
 @functools.lru_cache(maxsize=64)
-def compile_vector(agent: Agent[Learned, Acting, Row], envs: int) -> VectorSteps[Acting]:
+def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) -> VectorSteps[Acting, AgentCarry]:
     """For an agent that is bound to its spaces, in so many environments."""
 
-    def begin(key: Array, number: Array, carry: Carry, begun: Array) -> Carry:
+    def begin(key: Array, number: Array, carry: AgentCarry | None, begun: Array) -> AgentCarry:
         """A new carry where an episode begins."""
         keys = jax.random.split(at(key, BEGIN, number), envs)
         if carry is None:
@@ -101,8 +104,8 @@ def compile_vector(agent: Agent[Learned, Acting, Row], envs: int) -> VectorSteps
         return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array
-    ) -> tuple[Decision, Carry]:
+        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array
+    ) -> tuple[Decision, AgentCarry]:
         keys = jax.random.split(at(key, ACT, step), envs)
         return jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents import lazy_adam
-from adeu.agents.agent import Agent, Cadence, Hook
+from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, discrete_spaces
 from adeu.core import check
 from adeu.core import networks as nets
@@ -47,17 +47,17 @@ class DqnCarry(NamedTuple):
 
 
 class DqnRow(NamedTuple):
-    obs: Any
-    action: Any
-    reward: Any
-    next_obs: Any
-    terminated: Any
-    mask: Any
+    obs: Array
+    action: Array
+    reward: Array
+    next_obs: Array
+    terminated: Array
+    mask: Array
     """(K,): which networks learn from it."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
+class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
     """DQN, bootstrapped DQN, or UCB over an ensemble, with Discrete actions.
 
         y = r + gamma * Q_target(s', argmax_a Q(s', a))  (double),  r + gamma * max_a Q_target(s', a)  (else)
@@ -153,7 +153,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
     def coins(self) -> int:
         return self.ensemble if self.mask_probability < 1 else 0
 
-    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+    def read_spaces(self, observation_space: object, action_space: object) -> Spaces:
         return discrete_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> DqnLearned:
@@ -208,13 +208,13 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow]):
             return q[member]
         return jnp.mean(q, axis=0) + (self.ucb * jnp.std(q, axis=0) if self.center == "ucb" else 0.0)
 
-    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[DqnRow, Any]:
+    def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[DqnRow, Array | bool]:
         obs, action, reward, next_obs, terminated, *_ = transition
-        mask = coins < self.mask_probability if self.coins else np.ones(self.ensemble, bool)
+        mask: Any = np.ones(self.ensemble, bool) if coins is None else coins < self.mask_probability
         return DqnRow(obs, action, reward, next_obs, terminated, mask), True
 
     def absorb(self, key: Key, learned: DqnLearned, transition: Transition, step: Array) -> DqnLearned:
-        row, _ = self.row(jnp.zeros(self.coins), transition, Decision(None, None, None, None))
+        row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = DqnRow(*(jnp.asarray(value)[None] for value in row))
         action = one.action[None, :, None]
         error = self._targets(learned, one) - _taken(self._q(self.acting(learned), one.obs), action)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Agent, check_needs
+from adeu.agents.agent import AnyAgent, check_needs
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.tally import Tally
@@ -62,7 +62,7 @@ class GymLoop:
         (200, 1.0)
     """
 
-    agent: Agent[Any, Any, Any]
+    agent: AnyAgent
     env: Any
     evaluation_env: Any
     steps: int
@@ -88,7 +88,7 @@ class GymLoop:
         self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
 
     @functools.cached_property
-    def _player(self) -> Player[Any, Any, Any]:
+    def _player(self) -> Player[Any, Any, Any, Any]:
         """Made when it is first needed: it compiles and takes memory."""
         return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap)
 

@@ -24,28 +24,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.agents import keys, replay_jax
-from adeu.agents.agent import Acting, Agent, Learned, Row, check_needs
+from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row, check_needs
 from adeu.agents.compiling import select
 from adeu.agents.replay_jax import JaxReplay
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Decision, Key, Transition
+from adeu.core.contract import Array, Decision, Key, Transition
 
 
-class LoopState(NamedTuple, Generic[Learned, Row]):
+class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
     """Everything that changes, as arrays: saved by `np.savez` of its leaves, a run resumes with the same bits."""
 
     key: Array
     step: Array
     learned: Learned
     replay: JaxReplay[Row]
-    carry: Carry
+    carry: AgentCarry
     obs: Array
     total: Array
     """The reward of the episode so far."""
     env: Any
 
 
-AnyLoopState = LoopState[Any, Any]
+AnyLoopState = LoopState[Any, Any, Any]
 
 
 class StepTally(NamedTuple):
@@ -59,21 +59,21 @@ class StepTally(NamedTuple):
 
 
 class LoopPiece(NamedTuple):
-    """What a piece of `evaluate_every` steps came to."""
+    """What a piece of `evaluate_every` steps came to: a number for each seed, or an array of them per piece."""
 
-    step: Any
-    evaluation: Any
+    step: Array | NDArray[Any]
+    evaluation: Array | NDArray[Any]
     """The mean return of the greedy episodes after it."""
-    episodes: Any
+    episodes: Array | NDArray[Any]
     """How many training episodes ended in it."""
-    training: Any
+    training: Array | NDArray[Any]
     """Their mean return, NaN if there was none."""
-    best: Any
+    best: Array | NDArray[Any]
     """Their best return, -inf if there was none."""
-    explored: Any
+    explored: Array | NDArray[Any]
     """The share of steps that explored."""
-    spread: Any
-    best_at: Any = 0
+    spread: Array | NDArray[Any]
+    best_at: Array | NDArray[Any]
     """The step that ended the first episode with the best return."""
 
 
@@ -114,7 +114,7 @@ class JaxLoop:
         evaluate_steps: after so many steps such an episode is cut.
     """
 
-    agent: Agent[Any, Any, Any]
+    agent: AnyAgent
     env: Any
     params: Any = None
     warmup: int = 0
@@ -217,15 +217,15 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
 
 
 @dataclasses.dataclass(frozen=True)
-class JaxPlayer(Generic[Learned, Acting, Row]):
+class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     """An agent in an environment: single steps, updates and greedy episodes, as pure functions of the state."""
 
-    agent: Agent[Learned, Acting, Row]
+    agent: Agent[Learned, Acting, Row, AgentCarry]
     env: Any
     params: Any
     evaluate_steps: int
 
-    def init(self, seed: Array) -> LoopState[Learned, Row]:
+    def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
         key_reset, key_init, key_begin, key_next = jax.random.split(keys.new(seed), 4)
         obs, env_state = self._reset(key_reset)
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
@@ -234,14 +234,14 @@ class JaxPlayer(Generic[Learned, Acting, Row]):
         decision, _ = jax.eval_shape(self.agent.decide, key_init, acting, carry, obs, step, no)
         action = jnp.zeros(decision.action.shape, decision.action.dtype)
         example, _ = self.agent.row(
-            jnp.zeros(self.agent.coins), Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
+            None, Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
         )
         replay = replay_jax.create(self.agent.capacity, example)
         return LoopState(jax.random.key_data(key_next), step, learned, replay, carry, obs, zero, env_state)
 
     def interact(
-        self, early: bool, state: LoopState[Learned, Row], _: None
-    ) -> tuple[LoopState[Learned, Row], StepTally]:
+        self, early: bool, state: LoopState[Learned, Row, AgentCarry], _: None
+    ) -> tuple[LoopState[Learned, Row, AgentCarry], StepTally]:
         """One step of the environment; where it ended the episode, the next one begins."""
         key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = jax.random.split(
             keys.wrap(state.key), 7
@@ -250,7 +250,7 @@ class JaxPlayer(Generic[Learned, Acting, Row]):
         decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early))
         next_obs, after, reward, terminated, truncated, cost = self._move(key_move, state.env, decision.action)
         transition = Transition(state.obs, decision.action, reward, next_obs, terminated, truncated, cost)
-        coins = jax.random.uniform(key_coins, (agent.coins,)) if agent.coins else jnp.zeros(0)
+        coins = jax.random.uniform(key_coins, (agent.coins,)) if agent.coins else None
         row, enters = agent.row(coins, transition, decision)
         first_obs, afresh = self._reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
@@ -263,14 +263,14 @@ class JaxPlayer(Generic[Learned, Acting, Row]):
         key = jax.random.key_data(key_next)
         return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env), tally
 
-    def learn(self, state: LoopState[Learned, Row]) -> LoopState[Learned, Row]:
+    def learn(self, state: LoopState[Learned, Row, AgentCarry]) -> LoopState[Learned, Row, AgentCarry]:
         key_next, key_learn = jax.random.split(keys.wrap(state.key))
         key_sample, key_update = jax.random.split(key_learn)
         batches = replay_jax.sample(state.replay, key_sample, self.agent.cadence.updates, self.agent.batch)
         learned = self.agent.learn(key_update, state.learned, batches, state.step)
         return state._replace(key=jax.random.key_data(key_next), learned=learned)
 
-    def greedy(self, key: Key, state: LoopState[Learned, Row]) -> Array:
+    def greedy(self, key: Key, state: LoopState[Learned, Row, AgentCarry]) -> Array:
         """The return of a greedy episode."""
         key_reset, key_play, key_begin = jax.random.split(key, 3)
         acting, carry = self.agent.acting(state.learned), self.agent.begin(key_begin)
@@ -300,9 +300,7 @@ class JaxPlayer(Generic[Learned, Acting, Row]):
         return flat(obs), after, jnp.asarray(reward, float), terminated, truncated, info.get("cost")
 
 
-def train(
-    agent: Agent[Any, Any, Any], env: Any, *, steps: int, seeds: Sequence[int] | NDArray[Any], **loop: Any
-) -> LoopPiece:
+def train(agent: AnyAgent, env: Any, *, steps: int, seeds: Sequence[int] | NDArray[Any], **loop: Any) -> LoopPiece:
     """Trains with each of the seeds at once; the pieces' arrays have shape (pieces, seeds).
 
     Args:

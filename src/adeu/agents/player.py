@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Acting, Agent, Learned, Row
+from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row
 from adeu.agents.compiling import compile_agent, own
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
@@ -22,7 +22,7 @@ SAMPLE, COINS = 0, 1
 REPLAY = "replay/"
 
 
-class Player(Generic[Learned, Acting, Row]):
+class Player(Generic[Learned, Acting, Row, AgentCarry]):
     """The stateful side of an agent. What it draws derives from its seed and the step, so that it needs no saving.
 
     Args:
@@ -34,7 +34,12 @@ class Player(Generic[Learned, Acting, Row]):
     """
 
     def __init__(
-        self, agent: Agent[Learned, Acting, Row], reader: Reader, seed: int, warmup: int, overlap: bool = False
+        self,
+        agent: Agent[Learned, Acting, Row, AgentCarry],
+        reader: Reader,
+        seed: int,
+        warmup: int,
+        overlap: bool = False,
     ) -> None:
         self.agent, self._reader, self._seed, self._warmup, self._overlap = agent, reader, seed, warmup, overlap
         self._run = compile_agent(agent)
@@ -120,12 +125,12 @@ def draws(seed: int, step: int, stream: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(counter=stream << 128, key=seed + (step << 64)))
 
 
-def check_converged(agent: Agent[Any, Any, Any], what: str, value: NDArray[Any]) -> None:
+def check_converged(agent: AnyAgent, what: str, value: NDArray[Any]) -> None:
     if not np.isfinite(value).all():
         raise ValueError(f"{type(agent).__name__}: training diverged: {what} is {value}")
 
 
-def check_learned(agent: Agent[Any, Any, Any], learned: Any) -> None:
+def check_learned(agent: AnyAgent, learned: object) -> None:
     for leaf in jax.tree.leaves(learned):
         if not np.isfinite(leaf).all():
             raise ValueError(f"{type(agent).__name__}: training diverged: its networks are not finite")

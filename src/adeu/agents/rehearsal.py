@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adeu.agents.agent import Agent, check_needs
+from adeu.agents.agent import AnyAgent, check_needs
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import RowLayout
 from adeu.core.contract import Key, Transition
 
 
-def rehearse(agent: Agent[Any, Any, Any], observation_space: Any, action_space: Any) -> None:
+def rehearse(agent: AnyAgent, observation_space: Any, action_space: Any) -> None:
     """Binds the agent and traces a decision and an update; raises where the agent or its explorer does not fit."""
     bound, reader = agent.bind(observation_space, action_space), Reader(observation_space, action_space)
     check_needs(bound)

@@ -39,7 +39,7 @@ class RowLayout(Generic[Row]):
     types: tuple[str, ...]
 
     @classmethod
-    def of(cls, agent: Agent[Any, Any, Row]) -> RowLayout[Row]:
+    def of(cls, agent: Agent[Any, Any, Row, Any]) -> RowLayout[Row]:
         """The layout of a bound agent's rows."""
         spaces, no, number = agent.sized, np.zeros((), bool), np.zeros(())
         if spaces.discrete and spaces.inputs > LARGEST:
@@ -47,7 +47,7 @@ class RowLayout(Generic[Row]):
         obs = np.zeros((), int) if spaces.discrete else np.zeros(spaces.inputs)
         action = np.zeros(spaces.actions) if spaces.low else np.zeros((), int)
         transition = Transition(obs, action, number, obs, no, no)
-        row, _ = agent.row(np.zeros(agent.coins), transition, Decision(action, no, number, number))
+        row, _ = agent.row(None, transition, Decision(action, no, number, number))
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
         del fields["next_obs"]
         arrays = [np.asarray(value) for value in fields.values()]

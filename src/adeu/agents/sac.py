@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from adeu.agents.agent import Agent, Cadence, Hook
+from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, box_spaces, random_action, scale_action, unscale_action
 from adeu.core import check
 from adeu.core import networks as nets
@@ -47,16 +47,16 @@ class SacActing(NamedTuple):
 
 
 class SacRow(NamedTuple):
-    obs: Any
-    action: Any
+    obs: Array
+    action: Array
     """Scaled to [-1, 1]."""
-    reward: Any
-    next_obs: Any
-    terminated: Any
+    reward: Array
+    next_obs: Array
+    terminated: Array
 
 
 @dataclasses.dataclass(frozen=True)
-class Sac(Agent[SacLearned, SacActing, SacRow]):
+class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
     """Soft actor-critic, in a bounded Box of actions.
 
         y = r + gamma * (min_i Q'_i(s', a') - alpha * log pi(a'|s')),  a' = tanh(mu(s') + sigma(s') * N(0, I))
@@ -127,7 +127,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow]):
     def cadence(self) -> Cadence:
         return Cadence(self.update_every, 1, target_every=0)
 
-    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+    def read_spaces(self, observation_space: object, action_space: object) -> Spaces:
         return box_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> SacLearned:
@@ -140,6 +140,9 @@ class Sac(Agent[SacLearned, SacActing, SacRow]):
         learned = nets.adam_init(log_temperature)
         explorer = self.explorer.init(key_explorer, obs)
         return SacLearned(actor, critics, critics, *adams, log_temperature, learned, explorer)
+
+    def begin(self, key: Key, carry: ExplorerCarry | None = None) -> ExplorerCarry:
+        return self.explorer.begin(key, carry)
 
     def acting(self, learned: SacLearned) -> SacActing:
         return SacActing(learned.actor, learned.critics, learned.explorer)
@@ -169,7 +172,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow]):
         )
         return jnp.asarray(greedy.action)
 
-    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[SacRow, Any]:
+    def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[SacRow, Array | bool]:
         obs, action, reward, next_obs, terminated, *_ = transition
         return SacRow(obs, scale_action(self.sized, action), reward, next_obs, terminated), True
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import check
-from adeu.core.contract import Array, Key
+from adeu.core.contract import Array, Key, Numbers
 
 
 class Spaces(NamedTuple):
@@ -60,18 +60,20 @@ def _range(spaces: Spaces) -> tuple[NDArray[Any], NDArray[Any]]:
     return (high + low) / 2, (high - low) / 2
 
 
-def scale_action(spaces: Spaces, action: Any) -> Any:
+def scale_action(spaces: Spaces, action: Numbers) -> Numbers:
     """From the environment's range to [-1, 1]."""
     middle, half = _range(spaces)
-    return (action - middle) / half
+    scaled: Numbers = (action - middle) / half
+    return scaled
 
 
-def unscale_action(spaces: Spaces, action: Any) -> Any:
+def unscale_action(spaces: Spaces, action: Numbers) -> Numbers:
     """From [-1, 1] to the environment's range."""
     middle, half = _range(spaces)
-    return middle + half * action
+    unscaled: Numbers = middle + half * action
+    return unscaled
 
 
 def random_action(spaces: Spaces, key: Key) -> Array:
     """A uniform action, in the environment's range."""
-    return jnp.asarray(unscale_action(spaces, jax.random.uniform(key, (spaces.actions,), minval=-1.0)))
+    return unscale_action(spaces, jax.random.uniform(key, (spaces.actions,), minval=-1.0))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from adeu.agents.agent import Agent, Cadence, Hook
+from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, box_spaces, random_action, scale_action, unscale_action
 from adeu.core import check
 from adeu.core import networks as nets
@@ -42,16 +42,16 @@ class Td3Acting(NamedTuple):
 
 
 class Td3Row(NamedTuple):
-    obs: Any
-    action: Any
+    obs: Array
+    action: Array
     """Scaled to [-1, 1]."""
-    reward: Any
-    next_obs: Any
-    terminated: Any
+    reward: Array
+    next_obs: Array
+    terminated: Array
 
 
 @dataclasses.dataclass(frozen=True)
-class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
+class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
     """Twin delayed deep deterministic policy gradient, in a bounded Box of actions.
 
         y = r + gamma * min(Q'_i, Q'_j)(s', clip(pi'(s') + clip(policy_noise * N(0, I), -noise_clip, noise_clip)))
@@ -158,7 +158,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
     def coins(self) -> int:
         return int(self.gated)
 
-    def read_spaces(self, observation_space: Any, action_space: Any) -> Spaces:
+    def read_spaces(self, observation_space: object, action_space: object) -> Spaces:
         return box_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> Td3Learned:
@@ -171,6 +171,9 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
         bonus = () if self.bonus is None else self.bonus.init(key_bonus, obs)
         adams = nets.adam_init(actor), nets.adam_init(critics)
         return Td3Learned(actor, critics, actor, critics, *adams, self.explorer.init(key_explorer, obs), bonus)
+
+    def begin(self, key: Key, carry: ExplorerCarry | None = None) -> ExplorerCarry:
+        return self.explorer.begin(key, carry)
 
     def acting(self, learned: Td3Learned) -> Td3Acting:
         return Td3Acting(learned.actor, learned.critics, learned.explorer)
@@ -202,13 +205,13 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row]):
         )
         return jnp.asarray(greedy.action)
 
-    def row(self, coins: Any, transition: Transition, decision: Decision) -> tuple[Td3Row, Any]:
+    def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[Td3Row, Array | bool]:
         obs, action, reward, next_obs, terminated, *_ = transition
-        enters = coins[0] * self._ceiling < decision.spread if self.gated else True
+        enters = True if coins is None else coins[0] * self._ceiling < decision.spread
         return Td3Row(obs, scale_action(self.sized, action), reward, next_obs, terminated), enters
 
     def absorb(self, key: Key, learned: Td3Learned, transition: Transition, step: Array) -> Td3Learned:
-        row, _ = self.row(jnp.zeros(1), transition, Decision(None, None, None, jnp.zeros(())))
+        row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = Td3Row(*(jnp.asarray(value)[None] for value in row))
         y = self._targets(key, learned, one, jnp.zeros_like(one.action))
         td_error = jnp.mean(y - nets.values(learned.critics, one.obs, one.action))  # compiled away if nobody asks

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Agent, check_needs
+from adeu.agents.agent import AnyAgent, check_needs
 from adeu.agents.compiling import compile_agent, compile_vector, own
 from adeu.agents.gym_loop import EVALUATION, TRAINING, check_lengths, evaluate, seed_of
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
@@ -55,7 +55,7 @@ class VectorLoop:
         [200, 400]
     """
 
-    agent: Agent[Any, Any, Any]
+    agent: AnyAgent
     envs: Any
     evaluation_env: Any
     steps: int
@@ -157,7 +157,9 @@ class VectorLoop:
         coins = draws(self.seed, self._moves, COINS).random((len(decision.spread), self.agent.coins))
         for env in real:
             one = Transition(*(None if each is None else each[env] for each in transitions))
-            row, enters = self.agent.row(coins[env], one, Decision(*(each[env] for each in decision)))
+            row, enters = self.agent.row(
+                coins[env] if self.agent.coins else None, one, Decision(*(each[env] for each in decision))
+            )
             if enters or early:
                 self._replays[env].add(row, bool(one.terminated or one.truncated))
             if self._absorbs:

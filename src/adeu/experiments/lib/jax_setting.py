@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from adeu.agents.agent import Agent
+from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.jax_loop import JaxLoop
 from adeu.core import check
 from adeu.envs import JaxCartPole, JaxDeepSea, JaxMountainCar, Sea
@@ -34,7 +34,7 @@ class JaxSetting:
     """
 
     env: Sea | str
-    agent: Agent[Any, Any, Any]
+    agent: AnyAgent
     steps: int
     warmup: int = 0
     evaluate_every: int = 1_000

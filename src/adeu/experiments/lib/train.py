@@ -10,6 +10,7 @@ from typing import Any
 
 import adeu
 from adeu.agents import Dqn, Sac, Td3
+from adeu.agents.agent import AnyAgent
 from adeu.agents.rehearsal import rehearse
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
@@ -47,9 +48,7 @@ class Choice:
     fit: Callable[[adeu.Explorer, Any], None]
 
 
-def networks(
-    make: Callable[..., adeu.agents.Agent[Any, Any, Any]], several: str, parts: dict[str, str], **loop: Any
-) -> Choice:
+def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str], **loop: Any) -> Choice:
     """An agent with networks.
 
     Args:
@@ -59,7 +58,7 @@ def networks(
         loop: further fields of `TrainingSetting`.
     """
 
-    def agent(explorer: adeu.Explorer) -> adeu.agents.Agent[Any, Any, Any]:
+    def agent(explorer: adeu.Explorer) -> AnyAgent:
         return make(explorer, **{several: DISAGREEING} if "q_values" in explorer.needs("act") else {})
 
     def setting(env: str, explorer: adeu.Explorer) -> TrainingSetting:

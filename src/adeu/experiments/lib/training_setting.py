@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Agent
+from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.gym_loop import GymLoop
 from adeu.core import check
 from adeu.experiments.lib.experiment import read
@@ -46,7 +46,7 @@ class TrainingSetting:
     """
 
     env: str
-    agent: Agent[Any, Any, Any]
+    agent: AnyAgent
     steps: int = 100_000
     warmup: int = 25_000
     evaluate_every: int = 5_000
