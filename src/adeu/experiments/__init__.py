@@ -17,13 +17,22 @@ from adeu.core import check
 if TYPE_CHECKING:
     from adeu.experiments.lib.experiment import Experiment, Family
 
-_SOURCES = {module.name: pathlib.Path(*__path__, f"{module.name}.py") for module in pkgutil.iter_modules(__path__)}
-NAMES = tuple(
-    name.replace("_", "-")
-    for name, path in _SOURCES.items()
-    if path.exists() and re.search(r"^EXPERIMENT\b.*=", path.read_text("utf-8"), re.MULTILINE)
-)
-"""One for each module that has an `EXPERIMENT`, found without importing it."""
+FIRST = ("frozen-lake", "safe-frozen-lake", "switching")
+"""Listed before all others, as in the paper."""
+
+
+def _names() -> tuple[str, ...]:
+    """One for each module that assigns an `EXPERIMENT`, found without importing it."""
+    sources = {each.name: pathlib.Path(*__path__, f"{each.name}.py") for each in pkgutil.iter_modules(__path__)}
+    found = {
+        module.replace("_", "-")
+        for module, path in sources.items()
+        if path.exists() and re.search(r"^EXPERIMENT\b.*=", path.read_text("utf-8"), re.MULTILINE)
+    }
+    return (*FIRST, *sorted(found - set(FIRST)))
+
+
+NAMES = _names()
 
 
 def find(name: str) -> Experiment | Family:
