@@ -129,6 +129,16 @@ def test_control_c(uninterrupted, tmp_path):
     assert contents(out) == uninterrupted("frozen-lake")
 
 
+def test_sigterm_stops_it_too(tmp_path):
+    out = tmp_path / "out"
+    process = start(*EXPERIMENTS["frozen-lake"], out=out)
+    wait_until(lambda: workers(process), process)
+    process.terminate()
+    assert process.wait() == 130
+    assert "Stopped." in said(out)
+    assert not members(process.pid)
+
+
 def test_ignored_signals_stay_ignored(tmp_path):
     """As of a script's background job, or under nohup."""
     out, short = tmp_path / "out", ("frozen-lake/adeu", "--set", "lake.size=12", "--set", "episodes=300")
