@@ -6,8 +6,13 @@ BIN := .venv/bin
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
 
-# Most of the tests' time goes into compiling: XLA may do less of it, and keeps what it has.
+# Most of the tests' time goes into compiling and importing: XLA does less of it and keeps what it has, as Python does.
 test oldest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+test oldest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
+test oldest: export PYTHONDONTWRITEBYTECODE =
+test oldest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
+# Two workers share two cores.
+test oldest: export OMP_NUM_THREADS = 1
 test oldest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
 test oldest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 test oldest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1

@@ -1,5 +1,7 @@
 """What each D samples. Every statistical test has a fixed seed and would fail a right sampler in 1 of 10,000."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,16 +14,20 @@ ALPHA = 1e-4
 KEYS = jax.random.split(jax.random.key(7), 50_000)
 
 
-def samples(D, center, spread, action_mask=None, keys=KEYS):
-    """Independent first decisions."""
+@functools.partial(jax.jit, static_argnames="D")
+def first(D, keys, center, spread, action_mask=None):
+    """A first decision with each key."""
 
-    @jax.jit
-    @jax.vmap
     def one(key):
         key_begin, key_sample = jax.random.split(key)
-        return D.sample(key_sample, (), D.begin(key_begin), jnp.asarray(center), spread, action_mask)[:2]
+        return D.sample(key_sample, (), D.begin(key_begin), center, spread, action_mask)
 
-    return map(np.asarray, one(keys))
+    return jax.vmap(one)(keys)
+
+
+def samples(D, center, spread, action_mask=None):
+    """Independent first decisions."""
+    return map(np.asarray, first(D, KEYS, np.float32(center), np.float32(spread), action_mask)[:2])
 
 
 def assert_frequencies(actions, probabilities):
@@ -114,7 +120,7 @@ class TestCategorical:
             np.testing.assert_allclose(jax.jit(jax.vmap(p))(n, q), expected, rtol=tolerance)
 
     def test_exploit_is_greedy(self):
-        actions = jax.vmap(lambda key: adeu.Categorical().exploit(key, (), jnp.asarray(self.q)))(KEYS)
+        actions = jax.jit(jax.vmap(lambda key: adeu.Categorical().exploit(key, (), jnp.asarray(self.q))))(KEYS)
         assert_frequencies(actions, [0.5, 0, 0, 0.5])
 
 
@@ -140,12 +146,15 @@ class TestOptions:
     def episode(self, D, spread, steps, action_mask=None):
         """One long episode: actions, explored, and where options begin."""
 
-        def one(carry, key):
-            action, explored, after = D.sample(key, (), carry, self.q, spread, action_mask)
-            return after, (action, explored, (carry.steps_left == 0) & explored)
+        @jax.jit
+        def play(keys):
+            def one(carry, key):
+                action, explored, after = D.sample(key, (), carry, self.q, spread, action_mask)
+                return after, (action, explored, (carry.steps_left == 0) & explored)
 
-        keys = jax.random.split(jax.random.key(11), steps)
-        return map(np.asarray, jax.lax.scan(one, D.begin(keys[0]), keys)[1])
+            return jax.lax.scan(one, D.begin(keys[0]), keys)[1]
+
+        return map(np.asarray, play(jax.random.split(jax.random.key(11), steps)))
 
     @pytest.mark.parametrize("mu", [1.5, *(pytest.param(mu, marks=pytest.mark.slow) for mu in (2.0, 3.0))])
     def test_lengths_are_zeta_distributed(self, mu):
@@ -165,8 +174,7 @@ class TestOptions:
         assert (actions[~explored] == 1).all()
 
     def test_no_option_is_longer_than_ten_thousand(self):
-        D = adeu.Options(mu=1.01)
-        carries = jax.vmap(lambda key: D.sample(key, (), D.begin(key), self.q, 1.0)[2])(KEYS)
+        *_, carries = first(adeu.Options(mu=1.01), KEYS, self.q, 1.0)
         assert carries.steps_left.max() == 9_999
         assert_share((carries.steps_left == 9_999).sum(), len(KEYS), stats.zipf(1.01).sf(9_999))
 
@@ -174,7 +182,7 @@ class TestOptions:
         with jax.enable_x64(True):
             D = adeu.Options()
             before = D.begin(KEYS[0])
-            after = D.sample(KEYS[0], (), before, self.q, 1.0)[2]
+            after = jax.eval_shape(D.sample, KEYS[0], (), before, self.q, 1.0)[2]
             assert [leaf.dtype for leaf in before] == [leaf.dtype for leaf in after]
 
     def test_own_options_are_played_whole_and_weighted(self):
@@ -210,7 +218,7 @@ class TestOptions:
 
 def test_rollout_episodes_are_a_share_of_rho():
     f = adeu.Rollouts(adeu.Constant(5.0), rho=0.3, c=0.2)
-    carries = jax.vmap(f.begin)(KEYS)
+    carries = jax.jit(jax.vmap(f.begin))(KEYS)
     assert_share(carries.rollout.sum(), len(KEYS), 0.3)
-    measure = jax.vmap(lambda carry: f.measure(KEYS[0], ((),), carry, 0)[0])
+    measure = jax.jit(jax.vmap(lambda carry: f.measure(KEYS[0], ((),), carry, 0)[0]))
     assert set(np.asarray(measure(carries)).tolist()) == {5.0, np.float32(0.2)}

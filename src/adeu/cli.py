@@ -273,7 +273,8 @@ def dry_run(specs: list[Spec]) -> int:
 
 def main() -> None:
     """Runs a command; ends with 0, with 1 after an error, with 2 if it is misspelt, with 130 after Ctrl-C."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:  # whoever started it decided; Python keeps SIGINT so
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.path.append(os.getcwd())  # where a user's own parts are, for an import path
     if sys.argv[1:] == ["--version"]:
         print(adeu.__version__)

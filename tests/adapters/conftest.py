@@ -9,6 +9,7 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="package")
 def plain_compilation():
+    before = jax.config.read("jax_disable_most_optimizations")
     jax.config.update("jax_disable_most_optimizations", True)
     yield
-    jax.config.update("jax_disable_most_optimizations", False)
+    jax.config.update("jax_disable_most_optimizations", before)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
@@ -34,40 +32,40 @@ class Case(NamedTuple):
         explorer = self.part if isinstance(self.part, adeu.Explorer) else adeu.Explorer(**parts)
         return explorer.bind(self.observations, self.actions)
 
-    def observation(self, key: jax.Array) -> jax.Array:
+    def observation(self, random: np.random.Generator, *lead: int) -> np.ndarray:
+        """One, or as many as `lead` says; drawn by numpy, which need not be compiled."""
         if self.observations is STATE:
-            return jax.random.randint(key, (), 0, STATES)
-        return jax.random.normal(key, (SIZE,))
+            return random.integers(STATES, size=lead, dtype=np.int32)
+        return random.normal(size=(*lead, SIZE)).astype(np.float32)
 
-    def center(self, key: jax.Array) -> jax.Array:
-        return jax.random.normal(key, (ACTIONS,) if self.actions is CHOICE else MOTION.shape)
+    def center(self, random: np.random.Generator, *lead: int) -> np.ndarray:
+        shape = (ACTIONS,) if self.actions is CHOICE else MOTION.shape
+        return random.normal(size=(*lead, *shape)).astype(np.float32)
 
-    def given(self, key: jax.Array) -> dict[str, jax.Array]:
+    def given(self, random: np.random.Generator, *lead: int) -> dict[str, np.ndarray]:
         """Everything an agent can offer; a part takes what it needs."""
         shape = (2, ACTIONS) if self.actions is CHOICE else (2,)
-        q_values = jax.random.normal(key, shape)
         return {
-            "step": jnp.asarray(7),
-            "q_values": q_values,
-            "host_uncertainty": jnp.asarray(0.3),
-            "recorded": 0.4,
-            "unused": 1.0,
+            "step": np.full(lead, 7, np.int32),
+            "q_values": random.normal(size=(*lead, *shape)).astype(np.float32),
+            "host_uncertainty": np.full(lead, 0.3, np.float32),
+            "recorded": np.full(lead, 0.4, np.float32),
+            "unused": np.full(lead, 1.0, np.float32),
         }
 
-    def transition(self, key: jax.Array) -> adeu.Transition:
-        key_obs, key_next, key_action, key_cost = jax.random.split(key, 4)
+    def transition(self, random: np.random.Generator, *lead: int) -> adeu.Transition:
         if self.actions is CHOICE:
-            action = jax.random.randint(key_action, (), 0, ACTIONS)
+            action = random.integers(ACTIONS, size=lead, dtype=np.int32)
         else:
-            action = jax.random.uniform(key_action, MOTION.shape)
+            action = random.uniform(size=(*lead, *MOTION.shape)).astype(np.float32)
         return adeu.Transition(
-            obs=self.observation(key_obs),
+            obs=self.observation(random, *lead),
             action=action,
-            reward=jnp.asarray(1.0),
-            next_obs=self.observation(key_next),
-            terminated=jnp.asarray(False),
-            truncated=jnp.asarray(False),
-            cost=jax.random.uniform(key_cost),
+            reward=np.full(lead, 1.0, np.float32),
+            next_obs=self.observation(random, *lead),
+            terminated=np.full(lead, False),
+            truncated=np.full(lead, False),
+            cost=random.uniform(size=lead).astype(np.float32),
         )
 
 

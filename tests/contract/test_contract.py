@@ -2,9 +2,10 @@
 
 import dataclasses
 import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -21,34 +22,49 @@ def keys(count: int, seed: int = 0) -> jax.Array:
     return jax.random.split(jax.random.key(seed), count)
 
 
+class Trial(NamedTuple):
+    """A part in its explorer, with a state after some experience and a batch of environments."""
+
+    explorer: adeu.Explorer
+    first: Any
+    """The state before."""
+    state: Any
+    observe: Callable[..., Any]
+    update: Callable[..., Any]
+    act: Callable[..., Any]
+    """One environment's decision, as Python runs it; `compiled` and `batch` are the same, compiled."""
+    compiled: Callable[..., Any]
+    batch: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    """Key, carry, observation, center and what is given, of each environment."""
+
+    def of(self, i):
+        """The inputs of one environment, or of several."""
+        return jax.tree.map(lambda x: x[i], self.inputs)
+
+
+def trial(case: Case) -> Trial:
+    return _trial(next(name for name, other in CASES.items() if other is case))
+
+
 @functools.cache
-def experience(name: str):
-    case = CASES[name]
+def _trial(name: str) -> Trial:
+    """Made once for all tests, compiled, since that takes longer than running it."""
+    case, random = CASES[name], np.random.default_rng(0)
     explorer = case.explorer
-    state = explorer.init(jax.random.key(1), case.observation(jax.random.key(2)))
-    for key in keys(3):
-        state = explorer.observe(state, case.transition(key), td_error=jnp.asarray(0.5))
-    return explorer.update(state, jax.vmap(case.transition)(keys(8)), td_error=jnp.ones(8))
+    observe, update = jax.jit(explorer.observe), jax.jit(explorer.update)
+    first = state = jax.jit(explorer.init)(jax.random.key(1), case.observation(random))
+    for _ in range(3):
+        state = observe(state, case.transition(random), td_error=np.float32(0.5))
+    state = update(state, case.transition(random, 8), td_error=np.ones(8, np.float32))
 
+    def act(state, key, carry, obs, center, given):
+        return explorer.act(key, state, carry, obs, center, **given)
 
-def learned(case: Case):
-    """A state after some experience."""
-    return experience(next(name for name, other in CASES.items() if other is case))
-
-
-def act_everywhere(case: Case, state, carries, act=None):
-    """The decisions of a batch of environments, and the arguments that led to them."""
-    act = act or case.explorer.act
-
-    def one(key, carry, key_input):
-        inputs = case.observation(key_input), case.center(key_input)
-        return act(key, state, carry, *inputs, **case.given(key_input))
-
-    return one, (keys(ENVS, 5), carries, keys(ENVS, 6))
-
-
-def begun(case: Case):
-    return jax.vmap(case.explorer.begin)(keys(ENVS, 4))
+    drawn = case.observation(random, ENVS), case.center(random, ENVS), case.given(random, ENVS)
+    inputs = keys(ENVS, 5), jax.vmap(explorer.begin)(keys(ENVS, 4)), *drawn
+    batch = jax.jit(jax.vmap(act, in_axes=(None, 0, 0, 0, 0, 0)))
+    return Trial(explorer, first, state, observe, update, act, jax.jit(act), batch, inputs)
 
 
 def equal(a, b) -> bool:
@@ -70,8 +86,8 @@ def test_every_exported_part_is_in_the_table():
 
 @every_part
 def test_is_finite_non_negative_and_inside_the_action_space(case):
-    one, inputs = act_everywhere(case, learned(case), begun(case))
-    decisions, _ = jax.vmap(one)(*inputs)
+    tried = trial(case)
+    decisions, _ = tried.batch(tried.state, *tried.inputs)
     assert decisions.uncertainty.shape == decisions.spread.shape == decisions.explored.shape == (ENVS,)
     for value in (decisions.uncertainty, decisions.spread):
         assert np.isfinite(value).all()
@@ -82,45 +98,43 @@ def test_is_finite_non_negative_and_inside_the_action_space(case):
 
 @every_part
 def test_compiled_equals_eager(case):
-    one, inputs = act_everywhere(case, learned(case), begun(case))
-    first = jax.tree.map(lambda x: x[0], inputs)
-    close(jax.jit(one)(*first), one(*first))
+    tried = trial(case)
+    close(tried.compiled(tried.state, *tried.of(0)), tried.act(tried.state, *tried.of(0)))
 
 
 @every_part
 def test_a_batch_equals_a_loop_and_environments_are_independent(case):
-    one, inputs = act_everywhere(case, learned(case), begun(case))
-    batch = jax.vmap(one)(*inputs)
+    tried = trial(case)
+    batch = tried.batch(tried.state, *tried.inputs)
     for i in range(ENVS):
-        close(jax.tree.map(lambda x, i=i: x[i], batch), one(*jax.tree.map(lambda x, i=i: x[i], inputs)))
+        close(jax.tree.map(lambda x, i=i: x[i], batch), tried.compiled(tried.state, *tried.of(i)))
     order = np.array([2, 0, 3, 1])
-    close(jax.vmap(one)(*jax.tree.map(lambda x: x[order], inputs)), jax.tree.map(lambda x: x[order], batch))
+    close(tried.batch(tried.state, *tried.of(order)), jax.tree.map(lambda x: x[order], batch))
 
 
 @every_part
 def test_the_same_key_gives_the_same_answer(case):
-    one, inputs = act_everywhere(case, learned(case), begun(case))
-    assert equal(jax.vmap(one)(*inputs), jax.vmap(one)(*inputs))
+    tried = trial(case)
+    assert equal(*(tried.act(tried.state, *tried.of(0)) for _ in range(2)))
 
 
 @every_part
 def test_state_and_carry_keep_their_structure(case):
-    explorer, state = case.explorer, learned(case)
-    first = explorer.init(jax.random.key(1), case.observation(jax.random.key(2)))
-    assert jax.tree.structure(first) == jax.tree.structure(state)
-    assert [x.dtype for x in jax.tree.leaves(first)] == [x.dtype for x in jax.tree.leaves(state)]
-    one, inputs = act_everywhere(case, state, begun(case))
-    _, carries = jax.vmap(one)(*inputs)
-    again = jax.vmap(explorer.begin)(keys(ENVS, 8), carries)
+    tried = trial(case)
+    assert jax.tree.structure(tried.first) == jax.tree.structure(tried.state)
+    assert [x.dtype for x in jax.tree.leaves(tried.first)] == [x.dtype for x in jax.tree.leaves(tried.state)]
+    _, begun, *_ = tried.inputs
+    _, carries = tried.batch(tried.state, *tried.inputs)
+    again = jax.vmap(tried.explorer.begin)(keys(ENVS, 8), carries)
     for other in (carries, again):
-        assert jax.tree.structure(begun(case)) == jax.tree.structure(other)
-        shapes = [(x.shape, x.dtype) for x in jax.tree.leaves(begun(case))]
+        assert jax.tree.structure(begun) == jax.tree.structure(other)
+        shapes = [(x.shape, x.dtype) for x in jax.tree.leaves(begun)]
         assert shapes == [(x.shape, x.dtype) for x in jax.tree.leaves(other)]
 
 
 @every_part
 def test_save_and_load_round_trip(case, tmp_path):
-    tree, header = (learned(case), begun(case)), {"format": "test"}
+    tree, header = (trial(case).state, trial(case).inputs[1]), {"format": "test"}
     storage.save(tmp_path / "file", header, tree)
     assert equal(storage.load(tmp_path / "file", header, tree), tree)
 
@@ -128,8 +142,8 @@ def test_save_and_load_round_trip(case, tmp_path):
 @every_part
 def test_begin_resets_only_the_masked_environments(case):
     functions = batched(case.explorer)
-    obs = jax.vmap(case.observation)(keys(ENVS, 6))
-    _, streams = functions.start(np.uint32(0), np.asarray(obs), num_envs=ENVS)
+    obs = case.observation(np.random.default_rng(6), ENVS)
+    _, streams = functions.start(np.uint32(0), obs, num_envs=ENVS)
     ended = np.array([True, False, False, True])
     after = functions.begin(streams, ended)
     for i, reset in enumerate(ended):
@@ -139,35 +153,34 @@ def test_begin_resets_only_the_masked_environments(case):
 
 @every_part
 def test_learning_is_pure_and_changes_only_what_it_says(case):
-    explorer, state = case.explorer, learned(case)
-    before = jax.tree.map(np.array, state)
-    observed = explorer.observe(state, case.transition(jax.random.key(9)), td_error=jnp.asarray(5.0))
-    updated = explorer.update(state, jax.vmap(case.transition)(keys(8, 9)), td_error=jnp.full(8, 5.0))
-    assert equal(before, state)
-    assert equal(observed, state) != ("observe" in explorer.learns_from)
-    assert equal(updated, state) != ("update" in explorer.learns_from)
+    tried, random = trial(case), np.random.default_rng(9)
+    before, learns = jax.tree.map(np.array, tried.state), tried.explorer.learns_from
+    observed = tried.observe(tried.state, case.transition(random), td_error=np.float32(5.0))
+    updated = tried.update(tried.state, case.transition(random, 8), td_error=np.full(8, 5.0, np.float32))
+    assert equal(before, tried.state)
+    assert equal(observed, tried.state) != ("observe" in learns)
+    assert equal(updated, tried.state) != ("update" in learns)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_needs_what_it_says_and_nothing_more(name):
     case, needs = CASES[name], NEEDS[name]
-    explorer, key = case.explorer, jax.random.key(0)
+    tried, random = trial(case), np.random.default_rng(3)
+    explorer, (key, carry, obs, center, offered) = tried.explorer, tried.of(0)
     assert {hook: explorer.needs(hook) for hook in needs} == needs
-    inputs, state, carry = (case.observation(key), case.center(key)), learned(case), explorer.begin(key)
-    transition, batch = case.transition(key), jax.vmap(case.transition)(keys(8))
 
     def act(given):
-        return explorer.act(key, state, carry, *inputs, step=7, **given)
+        return explorer.act(key, tried.state, carry, obs, center, step=7, **given)
 
-    def observe(given, transition=transition, method=explorer.observe):
+    def observe(given, transition=case.transition(random), method=explorer.observe):
         cost = given.pop("cost", None)
-        return method(state, transition._replace(cost=cost), step=7, **given)
+        return method(tried.state, transition._replace(cost=cost), step=7, **given)
 
     def update(given):
-        return observe(given, batch, explorer.update)
+        return observe(given, case.transition(random, 8), explorer.update)
 
-    offers = {"act": case.given(key), "observe": {"td_error": 0.5, "cost": 1.0}}
-    offers["update"] = {"td_error": jnp.ones(8), "cost": jnp.ones(8)}
+    offers = {"act": offered, "observe": {"td_error": np.float32(0.5), "cost": np.float32(1.0)}}
+    offers["update"] = {"td_error": np.ones(8, np.float32), "cost": np.ones(8, np.float32)}
     for method in (act, observe, update):
         given = {each: offers[method.__name__][each] for each in needs[method.__name__]}
         jax.eval_shape(method, dict(given))
@@ -180,20 +193,19 @@ def test_needs_what_it_says_and_nothing_more(name):
 @pytest.mark.parametrize("name", CASES)
 def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name):
     case = CASES[name]
-    f, state, key = case.explorer.f, learned(case).f, jax.random.key(3)
-    one, inputs = act_everywhere(case, learned(case), begun(case))
-    decisions, carries = jax.vmap(one)(*inputs)
+    tried = trial(case)
+    f, (_, begun, _, _, _) = tried.explorer.f, tried.inputs
+    decisions, carries = tried.batch(tried.state, *tried.inputs)
     assert decisions.asked.shape == (ENVS,)
     assert decisions.asked.dtype == bool
     each = functools.partial(jax.vmap, axis_size=ENVS)  # a carry may hold nothing
-    fresh, later = each(f.ask)(begun(case).f), each(f.ask)(carries.f)
-    assert jax.tree.structure(fresh) == jax.tree.structure(begun(case).f)
+    fresh, later = each(f.ask)(begun.f), each(f.ask)(carries.f)
+    assert jax.tree.structure(fresh) == jax.tree.structure(begun.f)
     assert each(f.asked)(fresh).all()
-    given = case.given(key) | {"center": case.center(key), "explored": False}
-    obs = case.observation(jax.random.key(9))
+    key, _, obs, center, given = tried.of(0)
 
     def measured(carry):
-        return f.measure(key, state, carry, obs, **given)[0]
+        return f.measure(key, tried.state.f, carry, obs, **given | {"center": center, "explored": False})[0]
 
     assert f.remembers == (name == "Calibrated")
     assert equal(each(measured)(fresh), each(measured)(later)) != f.remembers

@@ -199,32 +199,37 @@ CHECKPOINTS = {
 }
 
 
-@pytest.mark.parametrize("kind", [*CHECKPOINTS, "truncated", "one bit"])
-def test_a_bad_checkpoint_fails_its_run_alone_and_is_never_unpickled(kind, whole, tmp_path, monkeypatch):
+def test_bad_checkpoints_fail_their_runs_alone_and_are_never_unpickled(tmp_path, monkeypatch):
+    """A run for each kind, all in one worker."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    content = CHECKPOINTS.get(kind) or _broken(kind, tmp_path)
-    path = tmp_path / "out" / SPECS[0].name / CHECKPOINT
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    failed = sweep(SPECS, tmp_path / "out", jobs=1)
-    assert list(failed) == [SPECS[0]]
-    assert "checkpoint/state.npz is" in failed[SPECS[0]]
-    assert "delete it to begin this run again" in failed[SPECS[0]]
+    bad = CHECKPOINTS | broken(tmp_path / "real")
+    *specs, good = (Spec("lake", "adeu", seed, SETTING) for seed in range(len(bad) + 1))
+    paths = [tmp_path / "out" / spec.name / CHECKPOINT for spec in specs]
+    for path, content in zip(paths, bad.values(), strict=True):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    failed = sweep([*specs, good], tmp_path / "out", jobs=1)
+    assert list(failed) == specs
+    for kind, reason in zip(bad, failed.values(), strict=True):
+        assert "checkpoint/state.npz is" in reason, kind
+        assert "delete it to begin this run again" in reason, kind
     assert not list(tmp_path.rglob("exploded"))
-    path.unlink()
-    assert sweep(SPECS, tmp_path / "out", jobs=1) == {}
-    assert metrics(tmp_path / "out") == metrics(whole)
+    for path in paths:
+        path.unlink()
+    assert sweep([*specs, good], tmp_path / "out", jobs=1) == {}
+    for spec in specs:
+        work(Folder(tmp_path / "whole" / spec.name), SETTING.trainer(spec.seed), lambda _: None)
+        whole, again = ((tmp_path / name / spec.name / METRICS).read_bytes() for name in ("whole", "out"))
+        assert whole == again
 
 
-def _broken(kind, folder):
-    """A real checkpoint, cut or with a bit flipped in its middle."""
-    work(Stopping(folder / "real"), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
-    content = (folder / "real" / CHECKPOINT).read_bytes()
-    if kind == "truncated":
-        return content[: len(content) // 2]
+def broken(folder):
+    """A real checkpoint, cut and with a bit flipped in its middle."""
+    work(Stopping(folder), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
+    content = (folder / CHECKPOINT).read_bytes()
     half = len(content) // 2
-    return content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+    return {"truncated": content[:half], "one bit": content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]}
 
 
 class Stopping(Folder):

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from adeu.runs.folder import CHECKPOINT, DONE
-from tests.runs.processes import members, said, start, wait_until, workers
+from tests.runs.processes import members, pause, said, signal_workers, start, wait_until, workers
 
 EXPERIMENTS = {
     "frozen-lake": ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:3"),
@@ -101,25 +101,61 @@ def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
     assert contents(out) == uninterrupted(name)
 
 
+def pause_at_checkpoint(process, out):
+    """Stops the workers in a moment when there are checkpoints, and returns those."""
+
+    def checkpoints():
+        if not any(out.rglob(CHECKPOINT)):
+            return []
+        pause(process)
+        if not (found := list(out.rglob(CHECKPOINT))):
+            signal_workers(process, signal.SIGCONT)
+        return found
+
+    return wait_until(checkpoints, process)
+
+
 def test_control_c(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], out=out)
-    wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
+    saved = pause_at_checkpoint(process, out)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == 130
     assert "Stopped. What was complete stays; the same command goes on from there." in said(out)
     assert "Traceback" not in said(out)
     assert not members(process.pid)
-    assert list(out.rglob(CHECKPOINT))
+    assert all(path.exists() for path in saved)
     assert start(*EXPERIMENTS["frozen-lake"], out=out).wait() == 0
     assert contents(out) == uninterrupted("frozen-lake")
+
+
+def test_sigterm_stops_it_too(tmp_path):
+    out = tmp_path / "out"
+    process = start(*EXPERIMENTS["frozen-lake"], out=out)
+    wait_until(lambda: workers(process), process)
+    process.terminate()
+    assert process.wait() == 130
+    assert "Stopped." in said(out)
+    assert not members(process.pid)
+
+
+def test_ignored_signals_stay_ignored(tmp_path):
+    """As of a script's background job, or under nohup."""
+    out, short = tmp_path / "out", ("frozen-lake/adeu", "--set", "lake.size=12", "--set", "episodes=300")
+    process = start(*short, "--seeds", "0", out=out, sigint="SIG_IGN", sigterm="SIG_IGN")
+    wait_until(lambda: workers(process), process)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.killpg(process.pid, number)
+    assert process.wait() == 0, said(out)
+    assert len(complete(out)) == 1
 
 
 def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
-    wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
+    pause_at_checkpoint(process, out)
     os.kill(min(workers(process)), signal.SIGKILL)
+    signal_workers(process, signal.SIGCONT)
     assert process.wait() == 0
     names = re.findall(
         r"^(\S+): its worker was killed by SIGKILL \(out of memory\?\); trying again$", said(out), re.M
@@ -134,8 +170,8 @@ def test_a_run_whose_workers_die_twice_fails_alone(uninterrupted, tmp_path):
     process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
     first = wait_until(lambda: len(workers(process)) == 2 and workers(process), process)
     os.kill(min(first), signal.SIGKILL)
-    second = wait_until(lambda: workers(process) - first, process)
-    os.kill(second.pop(), signal.SIGKILL)
+    (second,) = wait_until(lambda: workers(process).keys() - first.keys(), process)
+    os.kill(second, signal.SIGKILL)
     assert process.wait() == 1
     failed = re.findall(r"^(\S+) failed: its worker was killed by SIGKILL .*, 2 times$", said(out), re.M)
     assert len(failed) == 1
