@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from adeu.experiments.experiment import Experiment
@@ -36,7 +37,7 @@ def table(experiment: Experiment, rows: Rows) -> Table:
             if row["case"] == case:
                 others = {who: of.get(case, {}).get(row["metric"]) for who, of in experiment.others.items()}
                 cells.append(cell(row, metrics[row["metric"]].form, others))
-        shown.add_row(case, *cells, style="bold" if case in bold else None)
+        shown.add_row(escape(case), *cells, style="bold" if case in bold else None)
     return shown
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from adeu.core import check
 from adeu.core.contract import Part
 from adeu.registry import describe
+from adeu.runs.names import check_identity
 from adeu.runs.trainer import Arrays, Trainer
 
 
@@ -41,6 +42,9 @@ class Spec:
     case: str
     seed: int
     setting: Setting
+
+    def __post_init__(self) -> None:
+        check_identity(self.experiment, self.case, self.seed)
 
     @property
     def name(self) -> str:
