@@ -23,8 +23,8 @@ def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
     """
     tables = []
     for folder in done_folders(pathlib.Path(out)):
-        is_done(folder)
         head = _head(folder / SPEC)
+        is_done(folder)
         table = read_metrics(folder / METRICS)
         rows = len(next(iter(table.values())))
         tables.append({name: np.full(rows, value) for name, value in head.items()} | table)
