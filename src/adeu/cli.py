@@ -7,11 +7,12 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, TextIO
 
 import tyro
 from rich.console import Console
@@ -21,16 +22,23 @@ from rich.table import Table
 import adeu
 from adeu.core import check
 from adeu.experiments import NAMES, find, locate
+from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Family
 from adeu.experiments.lib.tables import table
 from adeu.report import write_report
 from adeu.runs.display import Display
-from adeu.runs.engines.event import Event
+from adeu.runs.engines.event import Event, Watch, harmless
+from adeu.runs.names import printable
 from adeu.runs.override import override
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 
 INTERRUPTED = 130
+MOST_SEEDS = 100_000
+IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]")
+"""package.module:Name, by itself or within JSON."""
+NUMBA = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_CHROME_TRACE", "NUMBA_CUDA_DRIVER")
+"""What numba would otherwise take from a .numba_config.yaml in the working folder: code to load, a file to write."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +61,7 @@ class List:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all commands have in common that run something."""
+    """What the commands that run something have in common."""
 
     seeds: str = ""
     """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
@@ -76,8 +84,8 @@ class Work:
     quiet: bool = False
     """Prints nothing but errors."""
 
-    def run(self, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
-        """Runs the experiments, with settings changed, and shows what came out; a family has a picture of all."""
+    def run(self, out: TextIO, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
+        """Runs the experiments, with settings changed, and shows the results; a family has a picture of all."""
         if self.set:
             experiments = tuple(changed(experiment, self.set) for experiment in experiments)
         seeds = read_seeds(self.seeds) if self.seeds else experiments[0].seeds
@@ -85,25 +93,34 @@ class Work:
         if self.jobs is not None:
             check.as_whole("adeu run", "--jobs", self.jobs)
         if self.dry_run:
-            return dry_run(specs)
+            return dry_run(specs, out)
         console = Console(quiet=self.quiet, stderr=self.json)
         failed = self._sweep(specs, console)
         if failed:
-            errors = Console(stderr=True, highlight=False)
-            errors.print(
-                f"[red]{len(failed)} of {len(specs)} runs failed.[/] The others stay; the same command goes on."
-            )
-            if self.quiet:
+            errors = Console(stderr=True, highlight=False, soft_wrap=True)
+            if self.quiet or self.json:
                 for spec, why in failed.items():
-                    errors.print(escape(f"{spec.name}: {why}"))
+                    errors.print(printable(f"{spec.name} failed: {why}"), markup=False)
+            kept = "Complete runs are kept; run the same command to retry."
+            errors.print(f"[red]{len(failed)} of {len(specs)} runs failed.[/] {kept}")
             return 1
-        self._show(experiments, family, seeds, console)
+        with plots.drawing():
+            self._show(experiments, family, seeds, console, out)
         return 0
 
+    def output(self) -> contextlib.AbstractContextManager[TextIO]:
+        """Standard output, for the command's result alone where a program reads it."""
+        return standard_output(alone=self.json or self.dry_run)
+
     def _show(
-        self, experiments: tuple[Experiment, ...], family: Family | None, seeds: Sequence[int], console: Console
+        self,
+        experiments: tuple[Experiment, ...],
+        family: Family | None,
+        seeds: Sequence[int],
+        console: Console,
+        out: TextIO,
     ) -> None:
-        """Writes what the runs came to, and prints it."""
+        """Writes the results, and prints them."""
         tables: dict[str, list[dict[str, Any]]] = {}
         files = []
         for each in experiments:
@@ -124,18 +141,18 @@ class Work:
             if self.set
             else experiments[0].lesson
         )
-        console.print(f"{about}\n", highlight=False)
+        console.print(f"{about}\n", markup=False, highlight=False)
         for kind, path in [*files, ("report", write_report(folder))]:
             console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
         if self.json:
-            print(json.dumps([row for rows in tables.values() for row in rows]))
+            print(json.dumps([row for rows in tables.values() for row in rows]), file=out)
 
     def _sweep(self, specs: list[Spec], console: Console) -> dict[Spec, str]:
-        watchers: list[Callable[[Event], None]] = []
+        watchers: list[Watch] = []
         if self.tensorboard:
             from adeu.runs.tensorboard import EventFiles
 
-            watchers.append(EventFiles(self.out))
+            watchers.append(harmless(EventFiles(self.out)))
 
         def watch(event: Event) -> None:
             for watcher in watchers:
@@ -143,15 +160,14 @@ class Work:
 
         with contextlib.ExitStack() as stack:
             if not (self.quiet or self.json):
-                watchers.append(
-                    stack.enter_context(Display(console, specs[0].experiment.partition("/")[0], len(specs)))
-                )
+                title = specs[0].experiment.partition("/")[0]
+                watchers.append(harmless(stack.enter_context(Display(console, title, len(specs)))))
             return sweep(specs, self.out, self.jobs, watch, self.engine, self.address)
 
 
 @dataclasses.dataclass(frozen=True)
 class Run(Work):
-    """Runs an experiment, all of it or one case; what is complete stays, what was stopped goes on."""
+    """Runs an experiment, all of it or one case. Skips complete runs, resumes interrupted ones."""
 
     experiment: tyro.conf.Positional[str]
     """NAME, or one case of it: NAME/CASE, such as frozen-lake/adeu, deep-sea/40/ucb; `adeu list` knows the names."""
@@ -161,7 +177,9 @@ class Run(Work):
     def __call__(self) -> int:
         experiments = locate(self.experiment)
         if self.steps is None:
-            return self.run(experiments, family_of(self.experiment))
+            search_working_folder(self.set)
+            with self.output() as out:
+                return self.run(out, experiments, family_of(self.experiment))
         if not any(hasattr(setting, "steps") for each in experiments for setting in each.cases.values()):
             takes = f"no value for {self.experiment}, which counts no steps: --set episodes=..., for example"
             check.refuse("adeu run", "--steps", takes, self.steps)
@@ -189,12 +207,14 @@ class Train(Work):
     def __call__(self) -> int:
         from adeu.experiments.lib.train import training
 
-        return self.run((training(self.env, self.agent, self.f, self.g, self.D, self.steps, self.set),))
+        search_working_folder((self.env, self.f, self.g, self.D, *self.set))
+        with self.output() as out:
+            return self.run(out, (training(self.env, self.agent, self.f, self.g, self.D, self.steps, self.set),))
 
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """Draws the pictures of an experiment again from its complete runs, or the paper's normalisers."""
+    """Redraws the pictures of an experiment from its complete runs, or draws the paper's normalisers."""
 
     what: tyro.conf.Positional[str]
     """NAME of an experiment, or `normalizers`."""
@@ -204,8 +224,9 @@ class Plot:
     """Which seeds; the experiment's own if not given."""
 
     def __call__(self) -> int:
-        for path in self._draw():
-            print(path)
+        with plots.drawing():
+            for path in self._draw():
+                print(path)
         return 0
 
     def _draw(self) -> list[pathlib.Path]:
@@ -223,7 +244,7 @@ class Plot:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Makes one page of all experiments in a folder, to open in a browser; it needs no network."""
+    """Writes one page about all experiments in a folder, to open in a browser; it needs no network."""
 
     runs: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
     """The folder of all runs, or that of one experiment."""
@@ -246,36 +267,61 @@ def changed(experiment: Experiment, assignments: tuple[str, ...]) -> Experiment:
     return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={}, others={})
 
 
+def search_working_folder(texts: Sequence[str | None]) -> None:
+    """Lets an import path among the texts name a module in the working folder, which is searched last of all."""
+    if any(IMPORT_PATH.search(text) for text in texts if text):
+        sys.path.append(os.getcwd())
+
+
+@contextlib.contextmanager
+def standard_output(alone: bool) -> Iterator[TextIO]:
+    """Standard output. `alone`: what anybody else prints goes to standard error, until the process ends."""
+    with contextlib.ExitStack() as stack:
+        out: TextIO = sys.stdout
+        if alone:
+            if sys.__stdout__ is out:  # not replaced by a test
+                out.flush()
+                out = stack.enter_context(os.fdopen(os.dup(1), "w"))
+                os.dup2(2, 1)
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield out
+
+
 def read_seeds(text: str) -> list[int]:
     """0:5 is 0, 1, 2, 3, 4; several parts are joined by commas."""
-    seeds: list[int] = []
+    ranges = []
     for part in text.split(","):
         first, colon, last = part.partition(":")
         try:
-            seeds += range(int(first), int(last)) if colon else [int(first)]
+            ranges.append(range(int(first), int(last) if colon else int(first) + 1))
         except ValueError:
             check.refuse("adeu run", "--seeds", "a range such as 0:5, a number, or several: 0,3,7", text)
-    if not seeds or min(seeds) < 0 or max(seeds) > check.LARGEST_SEED or len(set(seeds)) < len(seeds):
+    within = all(each.start >= 0 and each.stop <= check.LARGEST_SEED + 1 for each in ranges)
+    if within and sum(map(len, ranges)) > MOST_SEEDS:
+        check.refuse("adeu run", "--seeds", f"at most {MOST_SEEDS:,} seeds", text)
+    seeds = [seed for each in ranges for seed in each] if within else []
+    if not seeds or len(set(seeds)) < len(seeds):
         takes = f"at least one seed, each from 0 to {check.LARGEST_SEED} and only once"
         check.refuse("adeu run", "--seeds", takes, text)
     return seeds
 
 
-def dry_run(specs: list[Spec]) -> int:
+def dry_run(specs: list[Spec], out: TextIO) -> int:
     cases = {(spec.experiment, spec.case): spec for spec in reversed(specs)}
-    print(json.dumps([spec.plain() for spec in cases.values()], indent=2))
+    print(json.dumps([spec.plain() for spec in cases.values()], indent=2), file=out)
     seeds = sorted({spec.seed for spec in specs})
     steps = len(seeds) * sum(spec.setting.trainer(spec.seed).most_steps for spec in cases.values())
     amounts = f"{len(specs)} runs: {len(cases)} cases, seeds {seeds}; at most {steps:,} steps"
-    Console(stderr=True).print(amounts, highlight=False)
+    Console(stderr=True).print(amounts, markup=False, highlight=False)
     return 0
 
 
 def main() -> None:
     """Runs a command; ends with 0, with 1 after an error, with 2 if it is misspelt, with 130 after Ctrl-C."""
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:  # whoever started it decided; Python keeps SIGINT so
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:  # an ignored signal stays ignored, as SIGINT does
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.path.append(os.getcwd())  # where a user's own parts are, for an import path
+    sys.path[:] = filter(None, sys.path)  # `python -c` would search the working folder
+    os.environ |= {name: os.environ.get(name, "") for name in NUMBA}
     if sys.argv[1:] == ["--version"]:
         print(adeu.__version__)
         sys.exit()
@@ -289,12 +335,14 @@ def main() -> None:
         description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
     )
     errors = Console(stderr=True, highlight=False)
-    warnings.showwarning = lambda message, *_: errors.print(f"[yellow]{escape(str(message))}[/]", soft_wrap=True)
+    warnings.showwarning = lambda message, *_: errors.print(
+        printable(str(message)), style="yellow", markup=False, soft_wrap=True
+    )
     try:
         sys.exit(command())
     except (ValueError, TypeError, OSError) as error:
-        errors.print(f"[red]adeu: {escape(str(error))}[/]", soft_wrap=True)
+        errors.print(printable(f"adeu: {error}"), style="red", markup=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        errors.print("\nStopped. What was complete stays; the same command goes on from there.")
+        errors.print("\nInterrupted. Complete runs are kept; run the same command to resume.")
         sys.exit(INTERRUPTED)

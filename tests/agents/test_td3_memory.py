@@ -9,7 +9,7 @@ SCRIPT = """
 import dataclasses
 import numpy as np
 from adeu.experiments import mujoco
-from adeu.runs.folder import to_npz
+from adeu.core.npz import pack
 
 setting = mujoco.cases("Humanoid-v5", "paper")["q-std"]
 assert setting.capacity == 100_000
@@ -26,7 +26,7 @@ for step in range(100_000):
 assert len(memory) == 100_000
 while trainer.done < trainer.total:
     trainer.advance()
-content = to_npz(trainer.arrays())  # a checkpoint
+content = pack(trainer.arrays())  # a checkpoint
 assert len(content) > 100e6
 print(*(1024 * int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM')))
 """

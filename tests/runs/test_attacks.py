@@ -16,11 +16,12 @@ import pytest
 from rich.console import Console
 
 import adeu
+from adeu.core.files import ASIDE
 from adeu.envs import Lake
 from adeu.experiments.lib.lake_setting import adeu_counts
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
-from adeu.runs.folder import ASIDE, CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
+from adeu.runs.folder import CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.trainers.trainer import Piece
@@ -109,7 +110,8 @@ def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
     (first(out) / SPEC).write_text(json.dumps(spec))
     with pytest.raises(ValueError, match="holds another run: experiment is"):
         sweep(SPECS, out)
-    assert adeu.runs.load(out)["experiment"][0] == "<script>alert(1)</script>[/red]"
+    with pytest.raises(ValueError, match=r"seed-0/done\.json is not of the run in spec\.json"):
+        adeu.runs.load(out)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_links_out_of_the_folder_are_not_followed(out, tmp_path):
     (first(out) / "checkpoint").symlink_to(tmp_path / "elsewhere")
     (first(out) / "loop").symlink_to(out)
     failed = sweep(SPECS, out, jobs=1)
-    assert "not inside its run's folder" in failed[SPECS[0]]
+    assert "checkpoint/state.npz is not inside" in failed[SPECS[0]]
     assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == [f"{ASIDE}kept", "kept.txt"]
     assert len(adeu.runs.load(out)["seed"]) == 6
 

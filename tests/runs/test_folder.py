@@ -1,25 +1,10 @@
-"""Files that are whole or not there, and numbers that come back as they were."""
+"""Numbers that come back as they were, and checkpoints that are rejected by name."""
 
 import numpy as np
 import pytest
 
-from adeu.runs import folder
 from adeu.runs.folder import CHECKPOINT, Folder, Metrics, load_checkpoint, read_json, save_checkpoint, to_csv
 from adeu.runs.load import read_metrics
-
-
-def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "a" / "file"
-    folder.write(path, b"old")
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(folder.os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        folder.write(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert [each.name for each in path.parent.iterdir()] == ["file"]
 
 
 def test_numbers_survive_csv(tmp_path):

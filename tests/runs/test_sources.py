@@ -34,7 +34,7 @@ def test_a_source_that_an_earlier_sweep_completed_will_do(tmp_path):
     first = [spec for spec in specs() if spec.case == "first"]
     second = [spec for spec in specs() if spec.case == "second"]
     with pytest.raises(
-        ValueError, match=r"chain/second/seed-3 begins from .*seed-3 kept.*: adeu run chain/first first"
+        ValueError, match=r"chain/second/seed-3 starts from .*seed-3 kept.*: adeu run chain/first first"
     ):
         sweep(second, tmp_path, jobs=1)
     assert sweep(first, tmp_path, jobs=1) == {}
@@ -45,7 +45,7 @@ def test_a_source_that_an_earlier_sweep_completed_will_do(tmp_path):
 def test_a_run_whose_source_failed_is_not_begun(tmp_path):
     failed = sweep(specs(Keeping(fails=True)), tmp_path, jobs=1)
     assert {spec.name: why for spec, why in failed.items() if spec.case == "second"} == {
-        f"chain/second/seed-{seed}": f"chain/first/seed-{seed}, which it begins from, failed" for seed in (3, 4)
+        f"chain/second/seed-{seed}": f"chain/first/seed-{seed}, which it starts from, failed" for seed in (3, 4)
     }
     assert len(failed) == 4
 

@@ -23,10 +23,11 @@ def scalars(folder):
     from tensorboard.compat.proto.event_pb2 import Event
 
     found = {}
-    for record in RawEventFileLoader(str(folder / NAME)).Load():
-        event = Event.FromString(record)
-        for value in event.summary.value:
-            found.setdefault(value.tag, []).append((event.step, value.simple_value))
+    for path in sorted(folder.glob(f"{NAME}*")):
+        for record in RawEventFileLoader(str(path)).Load():
+            event = Event.FromString(record)
+            for value in event.summary.value:
+                found.setdefault(value.tag, []).append((event.step, value.simple_value))
     return {tag: np.array(rows).T for tag, rows in found.items()}
 
 
@@ -49,14 +50,14 @@ def test_they_hold_every_column(tmp_path, monkeypatch):
     assert plain == watched
 
 
-def test_rows_are_added_as_they_come_and_a_broken_file_is_written_anew(tmp_path):
+def test_rows_are_added_as_they_come_and_the_files_of_earlier_commands_are_replaced(tmp_path):
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     from adeu.runs.engines.event import Event
     from adeu.runs.work import Progress
 
     folder = tmp_path / SPEC.name
     folder.mkdir(parents=True)
-    (folder / NAME).write_bytes(b"half a rec")
+    (folder / f"{NAME}.000002").write_bytes(b"half a rec")
     files, progress = EventFiles(tmp_path), Event(SPEC, Progress(1, 2, 3, {}))
     files(progress)
     lines = ["step,return,gap", "10,1.5,", "20,-2.5,", "30,1e300,4.0"]
@@ -66,9 +67,10 @@ def test_rows_are_added_as_they_come_and_a_broken_file_is_written_anew(tmp_path)
         assert len(scalars(folder)["return"][0]) == rows
     np.testing.assert_allclose(scalars(folder)["return"], [[10, 20, 30], [1.5, -2.5, np.inf]])
     assert scalars(folder)["gap"].tolist() == [[30], [4]]
-    size = (folder / NAME).stat().st_size
+    before = sorted((path.name, path.read_bytes()) for path in folder.iterdir())
+    assert len(before) == 3  # metrics.csv and a file for each time
     files(Event(SPEC, finished=True))
-    assert (folder / NAME).stat().st_size == size
+    assert sorted((path.name, path.read_bytes()) for path in folder.iterdir()) == before
 
 
 def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Trees of arrays as numpy's, by name; and in one file, without pickle: written aside, then renamed."""
+"""Trees of arrays as numpy's, by name; and in one file, which may come from a stranger."""
 
 from __future__ import annotations
 
@@ -12,41 +12,58 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adeu.core import files, npz
+
+ROOM = 16_000_000
+"""Bytes that a file may have beyond twice those of the arrays, for its header and for other parts', to name them."""
+
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> None:
     """Writes `header` and the leaves of `tree`; the file appears whole or not at all."""
-    target = Path(path).resolve()
+    target = Path(path).absolute()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with open(aside, "wb") as file:
-            np.savez(file, header=text, **arrays_of(tree))  # type: ignore[arg-type]
-        os.replace(aside, target)
-    finally:
-        aside.unlink(missing_ok=True)
+    files.write(target, npz.pack({"header": text} | arrays_of(tree)))
 
 
 def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any:
-    """The tree that was saved with this `header`, shaped as `like` is."""
-    with open(path, "rb") as opened:
+    """The tree that was saved with this `header`, shaped as `like` is. Reads no array before its size is checked."""
+    expected = arrays_of(like)
+    limit = ROOM + 2 * sum(array.nbytes for array in expected.values())
+    with files.open_regular(Path(path)) as file:
         try:
-            with np.load(opened, allow_pickle=False) as file:
-                found = json.loads(bytes(file["header"]))
-                arrays = {name: file[name] for name in file.files if name != "header"}
+            if (size := os.fstat(file.fileno()).st_size) > limit:
+                raise ValueError(f"it has {size:,} bytes, at most {limit:,} are expected")
+            reader = npz.Reader(file)
+            found = json.loads(reader.array("header").tobytes())
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
-    format = found.get("format") if isinstance(found, dict) else None
-    if format != header["format"]:
-        raise ValueError(f"{path} was not written by {header['format']}" + (f" but by {format}" if format else ""))
+        _check_header(path, found, header)
+        shapes = {name: tuple(each) for name, each in reader.headers.items() if name != "header"}
+        if shapes != _shapes(expected):
+            raise ValueError(f"{path} is damaged: its arrays do not have the shapes of its parts")
+        try:
+            arrays = {name: reader.array(name) for name in shapes}
+        except Exception as error:
+            raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
+    tree = tree_of(arrays, like)
+    if any(np.any(leaf < 0) for leaf in jax.tree.leaves(tree) if _is_counter(leaf)):
+        raise ValueError(f"{path} is damaged: it has a negative counter")
+    return tree
+
+
+def _check_header(path: str | os.PathLike[str], found: Any, header: dict[str, Any]) -> None:
+    written = found.get("format") if isinstance(found, dict) else None
+    if written != header["format"]:
+        raise ValueError(f"{path} was not written by {header['format']}" + (f" but by {written}" if written else ""))
     for name, value in header.items():
         if json.dumps(found.get(name)) != json.dumps(value):
             raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")
-    try:
-        return tree_of(arrays, like)
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[Any, ...]]:
+    return {name: (array.shape, array.dtype) for name, array in arrays.items()}
 
 
 def arrays_of(tree: Any) -> dict[str, np.ndarray]:
@@ -57,11 +74,15 @@ def arrays_of(tree: Any) -> dict[str, np.ndarray]:
 def tree_of(arrays: Mapping[str, np.ndarray], like: Any) -> Any:
     """The tree whose `arrays_of` these are, shaped as `like` is."""
     leaves, structure = jax.tree.flatten(like)
-    expected = arrays_of(like)
-    if {n: (a.shape, a.dtype) for n, a in arrays.items()} != {n: (a.shape, a.dtype) for n, a in expected.items()}:
+    if _shapes(arrays) != _shapes(arrays_of(like)):
         raise ValueError("its arrays do not have the shapes of its parts")
     restored = [from_disk(arrays[f"leaf_{i}"], leaf) for i, leaf in enumerate(leaves)]
     return jax.tree.unflatten(structure, restored)
+
+
+def _is_counter(leaf: Any) -> bool:
+    """Whether it is a whole number outside of what is compiled: how often something happened."""
+    return isinstance(leaf, np.ndarray) and leaf.dtype.kind == "i"
 
 
 def _is_key(leaf: Any) -> bool:

@@ -25,7 +25,7 @@ ACTIONS = ("up", "right", "down", "left")
 
 def read_longest(folder: pathlib.Path) -> dict[str, Any]:
     """A run's metrics, and its longest traced episode: the one that went furthest beyond what was known."""
-    traces = [read_metrics(path) for path in sorted((folder / "traces").glob("*.csv"))]
+    traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
     deviates = longest["action"] != longest["best"]
     known, end = slice(None, -LAST), slice(-LAST, None)

@@ -168,7 +168,7 @@ def read_claim(folder: pathlib.Path) -> dict[str, Any]:
     """A run's metrics; in how many states the best action was found, and in how many of them the claim held."""
     if not (folder / CLAIM).exists():
         return read(folder)
-    claim = read_metrics(folder / CLAIM)
+    claim = read_metrics(folder / CLAIM, folder)
     found = claim["found"] >= 0
     counts = {"found": found, "reduced": claim["reduced"][found], "focused": claim["focused"][found]}
     return read(folder) | {name: np.atleast_1d(flags.sum()) for name, flags in counts.items()}

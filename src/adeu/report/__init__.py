@@ -1,6 +1,6 @@
-"""What run folders hold, as one page for the browser that needs nothing but itself.
+"""The content of run folders as one page for the browser, in a single file.
 
-`files` reads folders that nobody vouches for, `collect` and `traces` make data of them, `page` makes the page.
+`files` reads folders that may come from strangers, `collect` and `traces` make data of them, `page` makes the page.
 """
 
 from adeu.report.page import write_report

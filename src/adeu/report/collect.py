@@ -1,4 +1,4 @@
-"""What the folders of experiments hold, as data for the page."""
+"""The content of experiments' folders, as data for the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from adeu.core.files import inside
 from adeu.experiments import NAMES
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import WATCHED, Experiment, Metric
 from adeu.experiments.lib.tables import number, pair, under
-from adeu.report.files import SUMMARY, experiment_folders, inside, read_columns, read_json, read_summary
+from adeu.report.files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.traces import read_map, read_traces, short
-from adeu.runs.spec import plain
+from adeu.runs.identity import RESUMED, to_data
 from adeu.runs.statistics import share
 
 MEANINGS = {
@@ -34,6 +35,7 @@ MEANINGS = {
 HARMLESS = ("traced",)
 """Settings that change no figure."""
 DEEPEST = 8
+MOST_RESUMED = 5
 DIGITS = 7
 """Of a point of a curve: enough to read the table's figures off it."""
 
@@ -44,7 +46,7 @@ def collect(root: pathlib.Path) -> list[dict[str, Any]]:
         raise ValueError(f"{root} is no folder of runs")
     found = [read_experiment(folder, folder.relative_to(root).as_posix()) for folder in experiment_folders(root)]
     if not found:
-        raise ValueError(f"{root} holds no {SUMMARY} and no complete run; `adeu run` makes them")
+        raise ValueError(f"{root} has no {SUMMARY} and no complete run; `adeu run` makes them")
     order = {name: place for place, name in enumerate(NAMES)}
     return sorted(
         found, key=lambda each: (order.get(each["name"].partition("/")[0], len(order)), numbered(each["name"]))
@@ -181,7 +183,7 @@ def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str
 
 def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
     """In which settings the runs are not the experiment's own, in words."""
-    ours = {case: dict(flatten(json.loads(json.dumps(plain(setting))))) for case, setting in known.cases.items()}
+    ours = {case: dict(flatten(to_data(setting))) for case, setting in known.cases.items()}
     words = [
         f"{path} is {value}, not {ours[case].get(path, 'there')}"
         for case, settings in flat.items()
@@ -193,7 +195,13 @@ def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[st
 
 
 def made(spec: Mapping[str, Any]) -> str:
-    """Which code the runs were made with."""
+    """Which code made the run: the one that began it, then each that resumed it."""
+    resumed = spec.get(RESUMED)
+    later = [each for each in resumed if isinstance(each, dict)][:MOST_RESUMED] if isinstance(resumed, list) else []
+    return "; resumed with ".join(map(code, [spec, *later]))
+
+
+def code(spec: Mapping[str, Any]) -> str:
     versions, commit = spec.get("versions"), spec.get("commit")
     words = [f"{name} {version}"[:50] for name, version in versions.items()] if isinstance(versions, dict) else []
     if isinstance(commit, str):

@@ -1,68 +1,35 @@
-"""Reading run folders that may come from anybody: nothing outside of the folder is read, nothing is unpickled."""
+"""Reading run folders that may come from strangers: nothing outside of the folder is read, nothing is unpickled."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from adeu.runs.folder import DONE
+from adeu.core import files
+from adeu.experiments.lib.experiment import complete_runs
 
 SUMMARY = "summary.json"
 COMPARED = tuple(f"{name}{end}" for name in ("difference", "improvement") for end in ("", "_low", "_high"))
 FIGURES = ("value", "low", "high", "paper", "seeds", "common_seeds", *COMPARED)
 """The numbers of a summary's row."""
-MAX_BYTES = 200_000_000
 
 
 def experiment_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
     """The folders at or below the root that have a summary or complete runs; links are not followed."""
-    for folder, below, files in os.walk(root, followlinks=False):
-        below.sort()
-        path = pathlib.Path(folder)
-        if (SUMMARY in files and not (path / SUMMARY).is_symlink()) or any(complete_runs(path)):
-            yield path
-
-
-def complete_runs(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-    """The folders of an experiment's complete runs; links are not followed."""
-    for done in sorted(folder.glob(f"*/seed-*/{DONE}")):
-        if inside(folder, *done.relative_to(folder).parts):
-            yield done.parent
-
-
-def inside(root: pathlib.Path, *names: str) -> pathlib.Path | None:
-    """The path below the root that the names lead to; None where it climbs out, is a link or is not there."""
-    try:
-        path = root.joinpath(*names)
-        below = path.relative_to(root)
-        if not below.parts or ".." in below.parts:
-            return None
-        steps = [root.joinpath(*below.parts[: depth + 1]) for depth in range(len(below.parts))]
-        return None if any(step.is_symlink() for step in steps) or not path.exists() else path
-    except (ValueError, OSError):  # a name that no file can have
-        return None
-
-
-def read_text(path: pathlib.Path) -> str:
-    if not path.is_file():
-        raise ValueError(f"{path} is no file")
-    if path.stat().st_size > MAX_BYTES:
-        raise ValueError(f"{path} is too large for a report: {path.stat().st_size:,} bytes")
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is corrupt ({error})") from None
+    with_runs = {run.parent.parent for _, _, run in complete_runs(root)}
+    for folder, names in files.walk(root):
+        if folder in with_runs or (SUMMARY in names and not (folder / SUMMARY).is_symlink()):
+            yield folder
 
 
 def read_json(path: pathlib.Path) -> Any:
     try:
-        return json.loads(read_text(path))
+        return json.loads(files.read(path))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it anew") from None
+        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it again") from None
 
 
 def read_summary(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -112,17 +79,21 @@ def read_columns(path: pathlib.Path, text: int = 0) -> tuple[list[list[str]], di
     A name may have commas in it: the columns of numbers are counted from the right.
     """
     try:
-        head, *lines = read_text(path).splitlines()
+        head, *lines = files.read(path).decode().splitlines()
         names = head.split(",")[text:]
         rows = [line.rsplit(",", len(names)) if text else line.split(",") for line in lines]
         if any(len(row) != len(names) + text for row in rows):
             raise ValueError("its rows do not have the columns of its head")
         numbers = {name: [_float(row[text + i]) for row in rows] for i, name in enumerate(names)}
     except ValueError as error:
-        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it anew") from None
+        raise ValueError(f"{path} is corrupt ({error}); `adeu run` writes it again") from None
     return [[row[i] for row in rows] for i in range(text)], numbers
 
 
 def _float(text: str) -> float | None:
-    value = float(text) if text else math.nan
-    return value if math.isfinite(value) else None
+    return finite(float(text)) if text else None
+
+
+def finite(value: Any) -> Any:
+    """The number, or None in place of one that is not finite; anything else as it is."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from importlib.resources import files
+from importlib import resources
 from typing import Any
 
+from adeu.core import files
 from adeu.experiments.lib.plots import COLORS
 from adeu.report.collect import collect
-from adeu.runs.folder import write
 
 SCRIPTS = ("dom.js", "table.js", "curves.js", "map.js", "timeline.js", "explore.js", "page.js")
 
@@ -20,18 +20,18 @@ def write_report(runs: str | pathlib.Path, html: str | pathlib.Path | None = Non
 
     Args:
         runs: a folder of runs, or the folder of one experiment in it.
-        html: where to; report.html in that folder if not given.
+        html: where to write it; report.html in that folder if not given.
     """
     root = pathlib.Path(runs)
     path = root / "report.html" if html is None else pathlib.Path(html)
     page = render({"colors": COLORS, "experiments": collect(root)})
-    write(path, page.encode("utf-8", "replace"))
+    files.write(path, page.encode("utf-8", "replace"))
     return path
 
 
 def render(data: dict[str, Any]) -> str:
     """The page for such data. No text of the data can end the script element that holds it."""
-    room = files("adeu.report")
+    room = resources.files("adeu.report")
     page = (room / "page.html").read_text("utf-8")
     script = "\n".join((room / name).read_text("utf-8") for name in SCRIPTS)
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)

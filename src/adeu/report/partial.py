@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from adeu.experiments import locate
-from adeu.experiments.lib.experiment import MAX, MEAN, SPREAD, Experiment, curve_columns
-from adeu.report.files import complete_runs, read_json
-from adeu.runs.folder import SPEC
+from adeu.experiments.lib.experiment import MAX, MEAN, SPREAD, Experiment, complete_runs, curve_columns, stack
+from adeu.report.files import finite, read_json
+from adeu.runs.folder import METRICS, SPEC
+
+MOST_ROWS = 20_000
+"""Of a run's metrics: the bands of longer curves take too much memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Partial:
-    """What stands in a folder without a summary, as the summary and the curves would have it."""
+    """What a folder without a summary holds, in the form of a summary and its curves."""
 
     rows: list[dict[str, Any]]
     curves: dict[str, list[Any]]
@@ -23,20 +29,35 @@ class Partial:
 
 
 def read_partial(folder: pathlib.Path) -> Partial:
-    runs = list(complete_runs(folder))
-    spec = read_json(runs[0] / SPEC)
+    """The figures of the complete runs; rejects by name one whose files are not what it wrote."""
+    runs = [each for each in complete_runs(folder) if each[2].parent.parent == folder]
+    spec = read_json(runs[0][2] / SPEC)
     name = spec.get("experiment") if isinstance(spec, dict) else None
     known = known_experiment(str(name)) or unknown()
     experiment = dataclasses.replace(known, name=folder.name, cases={}, reference=known.compared_with)
-    curves = experiment.beside(folder.parent)
-    able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]
-    rows = dataclasses.replace(experiment, metrics=tuple(able)).summary(curves)
-    returns = all("return" in curve for curve in curves.values())
-    return Partial(rows, curve_columns(curves) if returns else {}, len(runs))
+    tables: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for case, seed, run in runs:
+        tables.setdefault(case, {})[seed] = _read(experiment, run)
+    with np.errstate(all="ignore"):  # metrics may be any numbers
+        curves = stack(tables)
+        able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]
+        rows = dataclasses.replace(experiment, metrics=tuple(able)).summary(curves)
+        drawn = all({"step", "episode", "return"} <= curve.keys() for curve in curves.values())
+        columns = curve_columns(curves) if drawn else {}
+    clean = {name: list(map(finite, column)) for name, column in columns.items()}
+    return Partial([{name: finite(value) for name, value in row.items()} for row in rows], clean, len(runs))
+
+
+def _read(experiment: Experiment, run: pathlib.Path) -> Mapping[str, Any]:
+    table = experiment.read_complete(run)
+    rows = max(map(len, table.values()))
+    if rows > MOST_ROWS:
+        raise ValueError(f"{run / METRICS} is too long for a report: {rows:,} rows; it takes at most {MOST_ROWS:,}")
+    return table
 
 
 def known_experiment(name: str) -> Experiment | None:
-    """The experiment that a folder says it holds, if there is one of that name."""
+    """The experiment of that name, if adeu has one."""
     try:
         found = locate(name)
     except ValueError:

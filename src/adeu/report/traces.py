@@ -6,10 +6,11 @@ import pathlib
 import re
 from typing import Any
 
+from adeu.core.files import inside
 from adeu.envs import Lake, Sea
 from adeu.envs.lake import path_cells, unsafe_cells
 from adeu.envs.sea import right_actions, sea_cells
-from adeu.report.files import inside, read_columns
+from adeu.report.files import read_columns
 
 SEEDS, EPISODES, STEPS = 2, 3, 20_000
 """The most that a page shows of a case: seeds, their longest episodes, and steps of an episode."""

@@ -1,4 +1,4 @@
-"""Progress on the screen: what runs, how far it is, how long it still takes."""
+"""Progress on the screen: which runs are under way, how far they are, how long they still take."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from adeu.runs.engines.event import Event
+from adeu.runs.names import printable
 from adeu.runs.spec import Spec
 
 PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
-"""About so many lines there are, where there is no terminal."""
+"""About how many lines are printed where there is no terminal."""
 
 
 class Display:
-    """A bar for all runs and one for each under way; where there is no terminal, a line for some that ended."""
+    """Shows a bar for all runs and one for each under way; where there is no terminal, a line for some that ended."""
 
     def __init__(self, console: Console, title: str, total: int) -> None:
         self._console, self._title, self._total = console, title, total
@@ -48,7 +49,8 @@ class Display:
         if event.progress:
             self._move(event)
         elif event.retried:
-            self._console.print(f"{event.spec.name}: {event.retried}; trying again", style="yellow", **PLAIN)
+            line = printable(f"{event.spec.name}: {event.retried}; trying again")
+            self._console.print(line, style="yellow", **PLAIN)
         else:
             self._end(event)
         partly = sum(bar.completed / bar.total for bar in self._progress.tasks[1:] if bar.total)
@@ -77,6 +79,6 @@ class Display:
             self._progress.remove_task(self._bars.pop(event.spec)[0])
         self._ended += 1
         if event.failed:
-            self._console.print(f"{event.spec.name} failed: {event.failed}", style="red", **PLAIN)
+            self._console.print(printable(f"{event.spec.name} failed: {event.failed}"), style="red", **PLAIN)
         elif not self._console.is_terminal and (LINES * self._ended) % self._total < LINES:
             self._console.print(f"{self._ended} of {self._total}: {event.spec.name}", **PLAIN)

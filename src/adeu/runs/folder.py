@@ -1,34 +1,36 @@
 """The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` when it is complete.
 
 Files appear whole or not at all, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
-its own moment, so it is the one file that a run goes on from.
+its own moment, so a run resumes from that one file. Checkpoint and `done.json` carry a digest of their spec.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import os
 import pathlib
-import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.core import files, npz
 from adeu.runs.trainers.trainer import Arrays, Row
 
 CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"
 DONE = "done.json"
 KEPT = "kept.npz"
-"""What a run leaves for others to begin from, if anything."""
+"""What a run keeps for others to start from, if anything."""
 SPEC = "spec.json"
-ASIDE = ".aside-"
-"""How the names of files begin that are not yet whole."""
+IDENTITY = ("experiment", "case", "seed", "setting")
+"""The entries of spec.json that say which run it is; the others say which code ran it."""
+RERUN = "delete its folder to run that seed again"
+
+
+class UnusableError(ValueError):
+    """A file of a run cannot be used; the message says which, why, and what to do."""
 
 
 class Store(Protocol):
@@ -42,69 +44,60 @@ class Store(Protocol):
 
 
 class Folder:
-    """A store on this machine's disk."""
+    """A store on this machine's disk.
 
-    def __init__(self, path: pathlib.Path) -> None:
+    Args:
+        path: the run's folder.
+        out: the folder of all runs, below which no link is followed; the run's own if not given.
+    """
+
+    def __init__(self, path: pathlib.Path, out: pathlib.Path | None = None) -> None:
         self.path = path
+        self._below = path if out is None else out
 
     def read(self, name: str) -> bytes | None:
         try:
-            return self._inside(name).read_bytes()
+            return files.read(self._inside(name), self._below, files.largest_arrays())
         except FileNotFoundError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        write(self._inside(name), content)
+        files.write(self._inside(name), content, self._below)
 
     def remove(self, name: str) -> None:
-        self._inside(name).unlink(missing_ok=True)
+        files.remove(self._inside(name), self._below)
 
     def tidy(self, done: bool) -> None:
-        """Removes what a killed process left: files half written, and the checkpoint of a run that is done."""
-        for aside in self.path.rglob(f"{ASIDE}*"):
-            aside.unlink()
+        """Removes what a killed process left: files half written, and the checkpoint of a complete run."""
+        for folder, _ in files.walk(self.path):
+            files.remove_asides(folder)
         if done:
             self.remove(CHECKPOINT)
 
     def _inside(self, name: str) -> pathlib.Path:
+        """The path of a file, whose name must not lead out of this folder either."""
         path = self.path / name
-        if not path.parent.resolve().is_relative_to(self.path.resolve()):
+        if not path.is_relative_to(self.path) or ".." in pathlib.PurePath(name).parts:
             raise ValueError(f"{path} is not inside its run's folder")
         return path
 
 
-def write(path: pathlib.Path, content: bytes) -> None:
-    """Writes aside, then renames: the file is whole, or it is what it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(prefix=ASIDE, dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(aside, 0o644)
-        os.replace(aside, path)
-    except BaseException:
-        pathlib.Path(aside).unlink(missing_ok=True)
-        raise
-
-
 def write_json(path: pathlib.Path, value: Any) -> None:
-    write(path, to_json(value))
+    files.write(path, to_json(value))
 
 
 def to_json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: pathlib.Path) -> Any:
-    """What the file holds, None if there is none; a file that is no JSON is refused by name."""
+def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Any:
+    """What the file holds, None if it does not exist; rejects by name a file that is not JSON."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(files.read(path, below))
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError, IsADirectoryError) as error:
-        raise ValueError(f"{path} is corrupt ({error}); delete its folder to run that seed again") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is corrupt ({error}); {RERUN}") from None
 
 
 def to_csv(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
@@ -135,50 +128,76 @@ class Metrics:
             self.text += ",".join(map(_number, row.values())) + "\n"
 
 
-def to_npz(arrays: Arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
+def digest(spec: Mapping[str, Any]) -> str:
+    """Of the run that a spec.json names, whichever code ran it."""
+    text = json.dumps({name: spec[name] for name in IDENTITY}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def from_npz(content: bytes) -> Arrays:
-    """What `to_npz` made; anything else is refused, and nothing is unpickled or unpacked."""
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
-            raise ValueError("it is compressed, which a run's file never is")
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+def save_checkpoint(store: Store, arrays: Arrays, metrics: str, spec: str = "") -> None:
+    """Saves the arrays and the metrics up to now; `spec` is the digest of the run's spec."""
+    own = {METRICS: np.frombuffer(metrics.encode(), np.uint8), SPEC: np.frombuffer(spec.encode(), np.uint8)}
+    store.write(CHECKPOINT, npz.pack(arrays | own))
 
 
-def save_checkpoint(store: Store, arrays: Arrays, metrics: str) -> None:
-    store.write(CHECKPOINT, to_npz(arrays | {METRICS: np.frombuffer(metrics.encode(), np.uint8)}))
-
-
-def load_checkpoint(store: Store) -> tuple[Arrays, str] | None:
-    content = store.read(CHECKPOINT)
-    if content is None:
-        return None
+def load_checkpoint(store: Store, spec: str = "") -> tuple[Arrays, str] | None:
+    """What `save_checkpoint` saved for this spec, None if there is none; rejects by name any other."""
+    again = "delete it to begin this run again"
     try:
-        arrays = from_npz(content)
-        return arrays, arrays.pop(METRICS).tobytes().decode()
+        content = store.read(CHECKPOINT)
+        if content is None:
+            return None
+        arrays = npz.unpack(content)
+        metrics = arrays.pop(METRICS).tobytes().decode()
+        found = arrays.pop(SPEC, np.zeros(0)).tobytes().decode()
+    except OSError:
+        raise
     except Exception as error:  # each of zip, numpy and text has several
-        raise ValueError(f"{CHECKPOINT} is corrupt ({error}); delete it to begin this run again") from None
+        raise UnusableError(f"{CHECKPOINT} is corrupt ({error}); {again}") from None
+    if found != spec:
+        raise UnusableError(f"{CHECKPOINT} is not of this run (its spec is another one); {again}")
+    return arrays, metrics
 
 
-def done(metrics: str, steps: int, kept: bytes = b"") -> bytes:
-    digest = hashlib.sha256(metrics.encode()).hexdigest()
-    head = {"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": digest}
-    return to_json(head | ({"kept": hashlib.sha256(kept).hexdigest()} if kept else {}))
+def done(metrics: str, steps: int, kept: bytes = b"", spec: str = "") -> bytes:
+    """The content of done.json: digests of what the run wrote and of its spec."""
+    head = {"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": _sha256(metrics.encode())}
+    return to_json(head | ({"kept": _sha256(kept)} if kept else {}) | ({"spec": spec} if spec else {}))
 
 
-def check_metrics(folder: pathlib.Path, done: Any) -> None:
-    """Refuses metrics, and what a run kept for others, that are not what was written at the end."""
-    for name, entry in ((METRICS, "sha256"), (KEPT, "kept")):
-        if entry == "kept" and isinstance(done, dict) and entry not in done:
-            continue
+def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
+    """Whether a run is complete; rejects by name files that are not what the run wrote.
+
+    Args:
+        folder: of the run.
+        below: the folder below which no link is followed; the run's own if not given.
+    """
+    below = folder if below is None else below
+    done = read_json(folder / DONE, below)
+    if done is None:
+        return False
+    spec = read_json(folder / SPEC, below)
+    if not isinstance(spec, dict) or not spec.keys() >= set(IDENTITY):
+        raise ValueError(f"{folder / SPEC} is missing or is no run's spec; {RERUN}")
+    if not isinstance(done, dict):
+        raise ValueError(f"{folder / DONE} is corrupt (it takes an object); {RERUN}")
+    if done.get("spec", digest(spec)) != digest(spec):  # those of the first runs have none
+        raise ValueError(f"{folder / DONE} is not of the run in {SPEC}; {RERUN}")
+    limits = {METRICS: files.LARGEST_TEXT} | ({KEPT: files.largest_arrays()} if "kept" in done else {})
+    for name, limit in limits.items():
         try:
-            digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            found = _sha256(files.read(folder / name, below, limit))
         except FileNotFoundError:
-            digest = ""
-        if not isinstance(done, dict) or done.get(entry) != digest:
-            raise ValueError(f"{folder / name} is not what the run wrote; delete {folder} to run that seed again")
+            found = ""
+        if found != done.get("kept" if name == KEPT else "sha256"):
+            error = KeptError if name == KEPT else ValueError
+            raise error(f"{folder / name} is not what the run wrote; {RERUN}")
+    return True
+
+
+class KeptError(UnusableError):
+    """What a run kept for others cannot be used; its metrics can."""
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -9,18 +9,24 @@ import pathlib
 import time
 from collections.abc import Iterator
 
+from adeu.core import files
+
 PATIENCE_SECONDS = 10.0
 
 
 @contextlib.contextmanager
-def locked(folder: pathlib.Path) -> Iterator[int]:
-    """Holds the folder's lock; yields its file descriptor, to hand on to workers.
+def locked(folder: pathlib.Path, out: pathlib.Path) -> Iterator[int]:
+    """Holds the folder's lock; yields its file descriptor, to pass to workers.
 
-    The system lets go of it when the last process that has it open is gone, however that came about. The workers of a
+    The system releases the lock when the last process that has it open ends, however it ends. The workers of a
     command that was just killed need a moment to end, so it waits a little.
+
+    Args:
+        folder: of the experiment.
+        out: the folder of all runs, below which no link is followed.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    files.make_folder(folder, out)
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     try:
         begun = time.monotonic()
         while True:

@@ -1,21 +1,26 @@
-"""Runs that begin from what other runs kept: a control, from the adaptive run of the same seed.
+"""Runs that start from what other runs kept: a control, from the adaptive run of the same seed.
 
-A setting that is `Following` names the case of its experiment that it begins from, and its `trainer(seed, kept)`
+A setting that is `Following` names the case of its experiment that it starts from, and its `trainer(seed, kept)`
 takes what the run of that case and seed kept.
 """
 
 from __future__ import annotations
 
 import pathlib
+import pickle
 from collections.abc import Sequence
 
-from adeu.runs.folder import DONE, KEPT, check_metrics, from_npz, read_json
+from adeu.core import files, npz
+from adeu.runs.engines.job import Job
+from adeu.runs.folder import DONE, KEPT, UnusableError, is_done
+from adeu.runs.identity import stored_digest
 from adeu.runs.spec import Following, Spec
 from adeu.runs.trainers.trainer import Trainer
+from adeu.runs.work import checkpoint_seconds
 
 
 def source_of(spec: Spec) -> str:
-    """The name of the run that it begins from; empty: of none."""
+    """The name of the run that it starts from; empty: of none."""
     source = spec.setting.source if isinstance(spec.setting, Following) else ""
     return f"{spec.experiment}/{source}/seed-{spec.seed}" if source else ""
 
@@ -26,23 +31,29 @@ def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
     if not (source and isinstance(spec.setting, Following)):
         return spec.setting.trainer(spec.seed)
     folder = out / source
-    check_metrics(folder, read_json(folder / DONE))
     try:
-        kept = from_npz((folder / KEPT).read_bytes())
+        if not is_done(folder, out):
+            raise ValueError(f"{folder} is not complete")
+        kept = npz.unpack(files.read(folder / KEPT, out, files.largest_arrays()))
     except Exception as error:  # each of the disk, zip and numpy has several
-        raise ValueError(f"{folder / KEPT} cannot be read ({error}); delete {folder} to run it again") from None
+        raise UnusableError(f"it starts from {folder / KEPT}, which cannot be read ({error})") from None
     return spec.setting.trainer(spec.seed, kept)
 
 
+def job_of(spec: Spec, out: pathlib.Path) -> Job:
+    """The run as it is sent to a worker."""
+    return Job(pickle.dumps(trainer_of(spec, out)), stored_digest(spec, out), checkpoint_seconds())
+
+
 def waves(left: Sequence[Spec], complete: Sequence[Spec], out: pathlib.Path) -> list[list[Spec]]:
-    """The runs that are left, those that need no other first. One whose source is nowhere is refused."""
-    there = {spec.name for spec in (*left, *complete)}
+    """The runs that are left, those that need no other first; rejects one whose source does not exist."""
+    known = {spec.name for spec in (*left, *complete)}
     for spec in left:
         source = source_of(spec)
-        if source and source not in there and read_json(out / source / DONE) is None:
+        if source and source not in known and not files.inside(out, source, DONE):
             first = source.rpartition("/seed-")[0]
             raise ValueError(
-                f"{spec.name} begins from what {source} kept, which is not complete: adeu run {first} first, or both"
+                f"{spec.name} starts from what {source} kept, which is not complete: adeu run {first} first, or both"
             )
     order = [[spec for spec in left if not source_of(spec)], [spec for spec in left if source_of(spec)]]
     return [wave for wave in order if wave]

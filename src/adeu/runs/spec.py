@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from adeu.core.contract import Part
 from adeu.registry import describe
+from adeu.runs.names import check_identity
 from adeu.runs.trainers.trainer import Arrays, Trainer
 
 
@@ -39,6 +40,9 @@ class Spec:
     case: str
     seed: int
     setting: Setting
+
+    def __post_init__(self) -> None:
+        check_identity(self.experiment, self.case, self.seed)
 
     @property
     def name(self) -> str:

@@ -1,21 +1,17 @@
-"""Many runs, each in its folder: what is complete stays, what is not goes on, what is foreign is refused."""
+"""Many runs, each in its folder: skips complete ones, resumes interrupted ones, rejects folders of other runs."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.metadata
-import json
 import pathlib
-import platform
-import subprocess
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
 
-from adeu.core import check
+from adeu.core import check, files
 from adeu.runs.engines import local
-from adeu.runs.engines.event import Event
-from adeu.runs.folder import DONE, SPEC, Folder, check_metrics, read_json, write_json
+from adeu.runs.engines.event import Event, Watch, harmless
+from adeu.runs.folder import CHECKPOINT, DONE, SPEC, Folder, KeptError, is_done, read_json
+from adeu.runs.identity import fill_in, record, to_data
 from adeu.runs.lock import locked
 from adeu.runs.sources import source_of, waves
 from adeu.runs.spec import Spec, differences
@@ -23,61 +19,104 @@ from adeu.runs.work import checkpoint_seconds
 
 Engine = Callable[[Sequence[Spec], pathlib.Path, int | None, tuple[int, ...]], Generator[Event]]
 """Works on runs and yields what happens to them; see `engines.local.run`."""
-PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 
 
 def sweep(
     specs: Sequence[Spec],
     out: str | pathlib.Path,
     jobs: int | None = None,
-    watch: Callable[[Event], None] = lambda _: None,
+    watch: Watch = lambda _: None,
     engine: str = "local",
     address: str | None = None,
 ) -> dict[Spec, str]:
-    """Runs what is not yet complete, and returns the runs that failed, with the reason.
+    """Skips complete runs, resumes interrupted ones, and returns the runs that failed, with the reason.
 
     Args:
         specs: the runs.
-        out: the folder of all runs; a folder in it that holds another spec is refused, and nothing is run.
+        out: the folder of all runs; if one in it holds another spec, or damaged files, nothing is run.
         jobs: how many at once, sharing the cores as threads; None: one per core.
-        watch: is told what happens.
+        watch: is called with each event; its errors are logged, and stop no run.
         engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
         address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
     """
     run = _engine(engine, address)
     checkpoint_seconds()
-    for spec in {(spec.experiment, spec.case): spec for spec in specs}.values():
-        spec.setting.trainer(spec.seed)  # so that bad settings are refused before any work
-    failed, out = dict[Spec, str](), pathlib.Path(out)
+    _check_settings(specs)
+    failed, out, watch = dict[Spec, str](), pathlib.Path(out), harmless(watch)
+
+    def tell(event: Event) -> None:
+        if event.failed:
+            failed[event.spec] = event.failed
+        watch(event)
+
     with contextlib.ExitStack() as stack:
         folders = sorted({out / spec.experiment for spec in specs})
-        locks = tuple(stack.enter_context(locked(folder)) for folder in folders)
-        left = [spec for spec in specs if not is_complete(spec, out)]
-        for spec in specs:
-            Folder(out / spec.name).tidy(done=spec not in left)
-            if spec not in left:
-                watch(Event(spec, finished=True))
-        ordered = waves(left, [spec for spec in specs if spec not in left], out)
-        for spec in left:
-            write_json(out / spec.name / SPEC, spec.plain() | _provenance())
-        for wave in ordered:
+        locks = tuple(stack.enter_context(locked(folder, out)) for folder in folders)
+        events = {spec: _examine(spec, out) for spec in specs}
+        complete = [spec for spec, event in events.items() if event and event.finished]
+        left = [spec for spec, event in events.items() if event is None]
+        order = waves(left, complete, out)
+        for spec, event in events.items():
+            Folder(out / spec.name, out).tidy(done=spec in complete)
+            if event or (event := _prepare(spec, out)):
+                tell(event)
+        for wave in order:
             play = _play(wave, failed, lambda wave: run(wave, out, jobs, locks))
             for event in stack.enter_context(contextlib.closing(play)):
-                if event.failed:
-                    failed[event.spec] = event.failed
-                watch(event)
+                tell(event)
     return failed
+
+
+def _check_settings(specs: Sequence[Spec]) -> None:
+    """Rejects a case whose settings are bad before any work: one whose trainer can be made for none of its seeds."""
+    made, errors = set[tuple[str, str]](), dict[tuple[str, str], Exception]()
+    for spec in specs:
+        case = spec.experiment, spec.case
+        if case not in made:
+            try:
+                spec.setting.trainer(spec.seed)
+                made.add(case)
+            except (ValueError, TypeError) as error:
+                errors.setdefault(case, error)
+            except Exception:  # not about the settings: the run fails, with a traceback
+                made.add(case)
+    for case in errors.keys() - made:
+        raise errors[case]
+
+
+def _examine(spec: Spec, out: pathlib.Path) -> Event | None:
+    """What is known of a run before any work: that it is complete, or that it cannot be run; None: it can be."""
+    try:
+        if is_complete(spec, out):
+            return Event(spec, finished=True)
+    except KeptError as error:
+        return Event(spec, failed=str(error))
+    if not files.inside(out, spec.name, SPEC):
+        for name in (DONE, CHECKPOINT):
+            if files.inside(out, spec.name, name):
+                why = f"{name} is of an unknown run, since {SPEC} is missing; delete it to begin this run again"
+                return Event(spec, failed=f"{out / spec.name}: {why}")
+    return None
+
+
+def _prepare(spec: Spec, out: pathlib.Path) -> Event | None:
+    """Writes the run's spec.json; an event if that fails."""
+    try:
+        record(spec, out)
+    except OSError as error:
+        return Event(spec, failed=f"{type(error).__name__}: {error}")
+    return None
 
 
 def _play(
     wave: Sequence[Spec], failed: dict[Spec, str], run: Callable[[Sequence[Spec]], Generator[Event]]
 ) -> Generator[Event]:
-    """What happens to the runs of a wave; one whose source failed is not begun."""
-    lost = {spec.name for spec in failed}
-    orphans = [spec for spec in wave if source_of(spec) in lost]
-    for spec in orphans:
-        yield Event(spec, failed=f"{source_of(spec)}, which it begins from, failed")
-    with contextlib.closing(run([spec for spec in wave if spec not in orphans])) as events:
+    """What happens to the runs of a wave; those that failed already, or whose source did, are not run."""
+    names = {spec.name for spec in failed}
+    deprived = [spec for spec in wave if spec not in failed and source_of(spec) in names]
+    for spec in deprived:
+        yield Event(spec, failed=f"{source_of(spec)}, which it starts from, failed")
+    with contextlib.closing(run([spec for spec in wave if spec not in failed])) as events:
         yield from events
 
 
@@ -98,37 +137,20 @@ def _engine(name: str, address: str | None) -> Engine:
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:
-    """Whether the folder holds the whole run; rejects a folder that holds another one, or a broken one."""
+    """Whether the folder holds the whole run; rejects a folder that holds another one, or a damaged one."""
     folder = out / spec.name
-    written = read_json(folder / SPEC)
+    written = read_json(folder / SPEC, out)
     if written is None:
         return False
-    mine = json.loads(json.dumps(spec.plain()))
+    mine = to_data(spec)
     try:
         theirs = {name: written[name] for name in mine}
     except (TypeError, KeyError):
         raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
+    theirs["setting"] = fill_in(theirs["setting"], spec.setting)
     if theirs != mine:
         found = sorted(differences(theirs, mine), key=lambda difference: not difference.form)
         what = "a run of another version of adeu, whose settings differ in form" if found[0].form else "another run"
         how = "; ".join(difference.words for difference in found[:3])
         raise ValueError(f"{folder} holds {what}: {how}. Choose another --out, or delete that folder")
-    done = read_json(folder / DONE)
-    if done is not None:
-        check_metrics(folder, done)
-    return done is not None
-
-
-@functools.cache
-def _provenance() -> dict[str, Any]:
-    """Which code a run is made with."""
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[package] = importlib.metadata.version(package)
-    command = ["git", "-C", str(pathlib.Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        commit = None
-    return {"versions": versions, "commit": commit}
+    return is_done(folder, out)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
 import pathlib
 import time
 from typing import Any
 
+from adeu.core import files
 from adeu.runs.engines.event import Event
-from adeu.runs.folder import METRICS
+from adeu.runs.folder import METRICS, Folder
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 
@@ -18,7 +20,8 @@ NAME = "events.out.tfevents.adeu"
 class EventFiles:
     """Watches a sweep: each column of metrics.csv is a scalar over steps, from when the run's next rows are on disk.
 
-    `tensorboard --logdir OUT` shows them; a run is called as its folder.
+    New rows go to a new file, so that each is whole and a TensorBoard that is running sees them: it does not open a
+    file again that was replaced. `tensorboard --logdir OUT` shows them; a run is called as its folder.
 
     Args:
         out: the folder of all runs.
@@ -38,34 +41,43 @@ class EventFiles:
         self._record, self._summary, self._writer = Record, Summary, RecordWriter
         self._out = out
         self._rows: dict[Spec, int] = {}
+        self._files: dict[Spec, int] = {}
         self._seen: dict[Spec, int] = {}
 
     def __call__(self, event: Event) -> None:
         if not (event.finished or event.progress):
             return
-        path = self._out / event.spec.name / METRICS
-        changed = path.stat().st_mtime_ns if path.exists() else 0
-        if changed and self._seen.get(event.spec) != changed:
+        path = files.inside(self._out, event.spec.name, METRICS)
+        changed = path.stat().st_mtime_ns if path and path.stat().st_size else 0
+        if path and changed and self._seen.get(event.spec) != changed:
             self._seen[event.spec] = changed
-            self._append(event.spec, path)
+            self._add(event.spec, read_metrics(path))
 
-    def _append(self, spec: Spec, metrics: pathlib.Path) -> None:
-        """Adds the rows that are new. What an earlier command left is written anew: it may end within a row."""
-        columns, first = read_metrics(metrics), self._rows.get(spec)
-        with open(metrics.with_name(NAME), "wb" if first is None else "ab") as file:
-            writer = self._writer(file)
-            if first is None:
-                self._write(writer, file_version="brain.Event:2")
-            steps = columns.pop("step")
-            for row in range(first or 0, len(steps)):
-                scalars = {name: float(column[row]) for name, column in columns.items()}
-                values = [
-                    self._summary.Value(tag=name, simple_value=value)
-                    for name, value in scalars.items()
-                    if not math.isnan(value)
-                ]
-                self._write(writer, step=int(steps[row]), summary=self._summary(value=values))
-        self._rows[spec] = len(steps)
+    def _add(self, spec: Spec, columns: dict[str, Any]) -> None:
+        """Writes the rows that are new. The files of earlier commands are replaced by one with all rows."""
+        folder, steps, first = Folder(self._out / spec.name, self._out), columns.pop("step"), self._rows.get(spec, 0)
+        if spec not in self._files:
+            for old in folder.path.glob(f"{NAME}*"):
+                folder.remove(old.name)
+        if first < len(steps):
+            number = self._files[spec] = self._files.get(spec, 0) + 1
+            folder.write(f"{NAME}.{number:06}", self._content(steps, columns, first))
+            self._rows[spec] = len(steps)
+
+    def _content(self, steps: Any, columns: dict[str, Any], first: int) -> bytes:
+        """An event file of the rows from the first on."""
+        buffer = io.BytesIO()
+        writer = self._writer(buffer)
+        self._write(writer, file_version="brain.Event:2")
+        for row in range(first, len(steps)):
+            scalars = {name: float(column[row]) for name, column in columns.items()}
+            values = [
+                self._summary.Value(tag=name, simple_value=value)
+                for name, value in scalars.items()
+                if not math.isnan(value)
+            ]
+            self._write(writer, step=int(steps[row]), summary=self._summary(value=values))
+        return buffer.getvalue()
 
     def _write(self, writer: Any, **fields: Any) -> None:
         writer.write(self._record(wall_time=time.time(), **fields).SerializeToString())

@@ -1,6 +1,6 @@
 """One run from where it stands to its end: what a worker does, on this machine or on another.
 
-go on from the checkpoint, if there is one
+resume from the checkpoint, if there is one
 until all is done:
     train a piece, add its rows
     now and then: save a checkpoint
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adeu.core import check
+from adeu.core import check, npz
 from adeu.runs.folder import (
     CHECKPOINT,
     DONE,
@@ -24,11 +24,11 @@ from adeu.runs.folder import (
     METRICS,
     Metrics,
     Store,
+    UnusableError,
     done,
     load_checkpoint,
     save_checkpoint,
     to_csv,
-    to_npz,
 )
 from adeu.runs.trainers.trainer import Keeping, Row, Trainer
 
@@ -36,11 +36,11 @@ CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
 LARGEST_SHARE = 0.01
-"""Of the time, for checkpoints: one that takes long to write is written less often; 0 seconds: after each piece."""
+"""Of the time, for checkpoints: one that takes long to write is written less often."""
 
 
 def checkpoint_seconds() -> float:
-    """From one checkpoint to the next, about: 5, or what the environment's ADEU_CHECKPOINT_SECONDS says."""
+    """The time between checkpoints: 5 seconds, or ADEU_CHECKPOINT_SECONDS of the environment."""
     text = os.environ.get(SECONDS_VARIABLE)
     if text is None:
         return CHECKPOINT_SECONDS
@@ -61,15 +61,28 @@ class Progress(NamedTuple):
 
 
 def work(
-    store: Store, trainer: Trainer, tell: Callable[[Progress], None], checkpoint_seconds: float = CHECKPOINT_SECONDS
+    store: Store,
+    trainer: Trainer,
+    tell: Callable[[Progress], None],
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    spec: str = "",
 ) -> None:
+    """Trains a run from its checkpoint, or from the start, to its end.
+
+    Args:
+        store: the run's files.
+        trainer: a fresh one.
+        tell: is told how far the run is.
+        checkpoint_seconds: the time between checkpoints; 0: after each piece.
+        spec: the digest of the run's spec; rejects a checkpoint of another one.
+    """
     metrics, row = Metrics(), dict[str, float]()
-    if saved := load_checkpoint(store):
+    if saved := load_checkpoint(store, spec):
         arrays, text = saved
         try:
             trainer.restore(arrays)
         except (ValueError, TypeError, LookupError) as error:
-            raise ValueError(
+            raise UnusableError(
                 f"{CHECKPOINT} is not of this run ({error}); delete it to begin this run again"
             ) from error
         metrics = Metrics(text)
@@ -85,8 +98,9 @@ def work(
             store.write(f"traces/{name}.csv", to_csv(columns).encode())
         now = time.monotonic()
         if now - kept >= (checkpoint_seconds and max(checkpoint_seconds, cost / LARGEST_SHARE)):
-            save_checkpoint(store, trainer.arrays(), metrics.text)
-            store.write(METRICS, metrics.text.encode())
+            save_checkpoint(store, trainer.arrays(), metrics.text, spec)
+            if metrics.text:
+                store.write(METRICS, metrics.text.encode())
             kept = time.monotonic()
             cost = kept - now
         if now - told >= TELL_SECONDS:
@@ -94,10 +108,10 @@ def work(
             told = now
     store.write(METRICS, metrics.text.encode())
     left = trainer.kept() if isinstance(trainer, Keeping) else {}
-    content = to_npz(left) if left else b""
+    content = npz.pack(left) if left else b""
     if content:
         store.write(KEPT, content)
-    store.write(DONE, done(metrics.text, trainer.steps, content))
+    store.write(DONE, done(metrics.text, trainer.steps, content, spec))
     store.remove(CHECKPOINT)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
 

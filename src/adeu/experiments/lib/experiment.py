@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from adeu.experiments.summary import summarise
-from adeu.runs.folder import DONE, METRICS, SPEC, check_metrics, read_json, to_csv, write, write_json
-from adeu.runs.load import read_metrics
-from adeu.runs.spec import Setting, Spec, plain
+from adeu.core import files
+from adeu.experiments.lib.summary import summarise
+from adeu.runs.folder import METRICS, SPEC, is_done, read_json, to_csv, write_json
+from adeu.runs.identity import fill_in, to_data
+from adeu.runs.load import done_folders, read_metrics
+from adeu.runs.names import check_name
+from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import FEWEST, Curves, Estimate, band, mean, peak, share
 
 
@@ -111,7 +116,7 @@ class Experiment:
             case
             for case, setting in self.left_out.items()
             for folder in (out / self.name / case).glob("seed-*")
-            if (read_json(folder / SPEC) or {}).get("setting") != plain(setting)
+            if fill_in((read_json(folder / SPEC, out) or {}).get("setting"), setting) != to_data(setting)
         }
         paper = {case: figures for case, figures in self.paper.items() if case not in changed}
         others = {
@@ -129,26 +134,30 @@ class Experiment:
         found: dict[str, dict[int, Mapping[str, Any]]] = {case: {} for case in self.cases}
         for spec in self.specs(seeds):
             folder = out / spec.name
-            if not (folder / DONE).exists():
+            if not is_done(folder, out):
                 raise ValueError(f"{folder} has no complete run; first: adeu run {self.name}")
             found[spec.case][spec.seed] = self.read(folder)
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
-        """What earlier calls completed of other cases, by all their seeds; what cannot be read is left out."""
+        """What earlier calls completed of other cases, by all their seeds; warns of runs that cannot be read."""
         tables: dict[str, dict[int, Mapping[str, Any]]] = {}
-        for run in sorted((out / self.name).rglob(f"seed-*/{DONE}")):
-            case = run.parent.parent.relative_to(out / self.name).as_posix()
-            if case in self.cases:
-                continue
-            try:
-                check_metrics(run.parent, read_json(run))
-                seed = int(run.parent.name.removeprefix("seed-"))
-                tables.setdefault(case, {})[seed] = self.read(run.parent)
-            except ValueError:
-                continue
-        alike = {case: found for case, found in tables.items() if len(set(map(_shape, found.values()))) == 1}
-        return {case: _stack(dict(sorted(found.items()))) for case, found in alike.items()}
+        for case, seed, run in complete_runs(out / self.name):
+            if case not in self.cases:
+                try:
+                    check_name(str(run), "its case", case)
+                    tables.setdefault(case, {})[seed] = self.read_complete(run)
+                except ValueError as error:
+                    warnings.warn(f"left out: {error}", stacklevel=2)
+        return stack(tables)
+
+    def read_complete(self, run: pathlib.Path) -> Mapping[str, Any]:
+        """The columns of a complete run; rejects by name one whose files are damaged, or lack what is read."""
+        is_done(run)
+        try:
+            return self.read(run)
+        except (LookupError, TypeError, ArithmeticError) as error:
+            raise ValueError(f"{run}: its files lack what {self.name} reads ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, and beside it what earlier calls completed of other cases."""
@@ -169,7 +178,7 @@ class Experiment:
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
-            write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())
+            files.write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())
         return rows, self.draw(curves, folder)
 
 
@@ -194,6 +203,24 @@ class Family:
     def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
         """Draws what the runs of the members came to, which may have settings of their own."""
         return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
+
+
+def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
+    """The complete runs in an experiment's folder, each with its case and seed; links are not followed."""
+    runs = [run for run in done_folders(folder) if re.fullmatch(r"seed-\d{1,10}", run.name) and run.parent != folder]
+    named = ((run.parent.relative_to(folder).as_posix(), int(run.name.removeprefix("seed-")), run) for run in runs)
+    return sorted(named)
+
+
+def stack(tables: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> dict[str, Curves]:
+    """The curves of cases, from their runs' columns by seed; leaves out a case whose runs differ in form."""
+    curves = {}
+    for case, found in tables.items():
+        if len(set(map(_shape, found.values()))) > 1:
+            warnings.warn(f"left out: the runs of {case!r} differ in columns or length", stacklevel=3)
+        elif found:
+            curves[case] = _stack(found)
+    return curves
 
 
 def _stack(tables: Mapping[int, Mapping[str, Any]]) -> Curves:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import pathlib
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.core import files
 from adeu.runs.statistics import FEWEST, Curves, band, wilson
 
 if TYPE_CHECKING:
@@ -28,12 +31,33 @@ WIDEST = 30
 """Letters of a case's name in one line."""
 
 
+@contextlib.contextmanager
+def drawing() -> Iterator[None]:
+    """Draws by matplotlib's own defaults: no matplotlibrc changes a picture."""
+    with contextlib.chdir("/"):  # on its first import, matplotlib reads a matplotlibrc of the working folder
+        import matplotlib
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        yield
+
+
 def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the figure as .png and .svg; its own text never depends on the day."""
+    """Writes the figure as .png and .svg; equal figures give equal files, on any day."""
+    import matplotlib
+
     paths = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
     for each in paths:
-        figure.savefig(each, dpi=150, bbox_inches="tight", metadata={"Date": None} if each.suffix == ".svg" else None)
+        buffer, kind = io.BytesIO(), each.suffix[1:]
+        with matplotlib.rc_context({"svg.hashsalt": "adeu"}):
+            metadata = {"Date": None} if kind == "svg" else None
+            figure.savefig(buffer, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
+        files.write(each, buffer.getvalue())
     return paths
+
+
+def label(case: str) -> str:
+    """A case's name as a label: in lines, and nothing in it is a formula."""
+    return textwrap.fill(case, WIDEST).replace("$", r"\$")
 
 
 def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
@@ -119,7 +143,7 @@ def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pat
         if not ever.all():
             axes.plot(1.06 * last, row, "x", color=COLORS[0], markersize=5)
             axes.annotate(f"{(~ever).sum()} never", (1.08 * last, row), va="center", fontsize=7, color=COLORS[0])
-    axes.set_yticks(range(len(curves)), list(curves), fontsize=8)
+    axes.set_yticks(range(len(curves)), [case.replace("$", r"\$") for case in curves], fontsize=8)
     axes.set_ylim(len(curves) - 0.5, -0.5)
     axes.set(xlabel="episode at which a greedy episode first reached the goal", xlim=(0, 1.2 * last))
     axes.xaxis.set_major_formatter("{x:,.0f}")

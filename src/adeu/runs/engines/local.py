@@ -1,7 +1,7 @@
 """Runs in worker processes of this machine, several at once.
 
-Each worker is served by a thread here, which hands it one run after the other and passes on what it tells. A worker
-that dies takes nobody with it: its run is tried once more, in a new one.
+Each worker is served by a thread here, which sends it one run after the other and passes on what it tells. A worker
+that dies stops no other: its run is tried once more, in a new one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,24 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import IO, Any
 
 from adeu.core.cores import cores
 from adeu.runs.engines import threads as limits
 from adeu.runs.engines.event import ATTEMPTS, Event
-from adeu.runs.sources import trainer_of
+from adeu.runs.engines.job import explain
+from adeu.runs.engines.search_path import search_path
+from adeu.runs.sources import job_of
 from adeu.runs.spec import Spec
-from adeu.runs.work import Progress, checkpoint_seconds
+from adeu.runs.work import Progress
+
+PRINTED = 10_000
+"""Bytes that are kept of what a worker prints."""
+PATIENCE_SECONDS = 1.0
+"""How long to wait for the last that a dead worker printed: its own children may hold the pipe open."""
 
 
 def run(
@@ -35,10 +41,10 @@ def run(
     """Works on the runs, `jobs` at once, and yields what happens. Closing the iterator stops them where they are.
 
     Args:
-        specs: the runs; each goes on from its folder's checkpoint.
+        specs: the runs; each resumes from its folder's checkpoint.
         out: the folder of all runs.
         jobs: how many workers, which share the cores; None: one per core. A worker's threads do not depend on how
-            many runs there are, since a run's last digits depend on them: the last to go on ends as it would have.
+            many runs there are, since a run's last digits depend on them: the last to resume ends as it would have.
         keep_open: file descriptors that live as long as any worker does.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
@@ -75,12 +81,12 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
                 spec = waiting.popleft()
             except IndexError:
                 break
-            for attempt in range(1, ATTEMPTS + 1):
-                died = _converse(worker, spec, out, events)
-                if not died or worker.stopped:
-                    break
-                last = attempt == ATTEMPTS
-                events.put(Event(spec, failed=f"{died}, {attempt} times") if last else Event(spec, retried=died))
+            try:
+                task = pickle.dumps((str(out / spec.name), str(out), job_of(spec, out)))
+            except Exception as error:  # of its trainer or its source
+                events.put(Event(spec, failed=explain(error)))
+            else:
+                _try(worker, spec, task, events)
         events.put(None)
     except BaseException as error:
         events.put(error)
@@ -88,10 +94,20 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
         worker.close()
 
 
-def _converse(worker: _Worker, spec: Spec, out: pathlib.Path, events: queue.Queue[Any]) -> str:
-    """Hands the run over and passes on what the worker tells; returns how the worker died, if it did."""
-    try:
-        worker.send((str(out / spec.name), trainer_of(spec, out), checkpoint_seconds()))
+def _try(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> None:
+    """Tries a run until its worker does not die."""
+    for attempt in range(1, ATTEMPTS + 1):
+        died = _converse(worker, spec, task, events)
+        if not died or worker.stopped:
+            break
+        last = attempt == ATTEMPTS
+        events.put(Event(spec, failed=f"{died}, {attempt} times") if last else Event(spec, retried=died))
+
+
+def _converse(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> str:
+    """Sends the run and passes on what the worker tells; returns how the worker died, if it did."""
+    with contextlib.suppress(BrokenPipeError):
+        worker.send(task)
         while message := worker.receive():
             if "finished" in message:
                 events.put(Event(spec, finished=True))
@@ -100,9 +116,7 @@ def _converse(worker: _Worker, spec: Spec, out: pathlib.Path, events: queue.Queu
                 events.put(Event(spec, failed=message["failed"]))
                 return ""
             events.put(Event(spec, Progress(**message)))
-    except BrokenPipeError:
-        pass
-    return worker.obituary()
+    return worker.cause_of_death()
 
 
 class _Worker:
@@ -116,44 +130,42 @@ class _Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._keep_open = keep_open
-        search = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._environment = os.environ | limits.limit(threads) | search
+        self._environment = os.environ | limits.limit(threads) | {"PYTHONPATH": search_path()}
 
-    def send(self, task: Any) -> None:
+    def send(self, task: bytes) -> None:
         with self._lock:
             if self._process is None and not self.stopped:
-                self._errors = tempfile.TemporaryFile()  # noqa: SIM115
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "adeu.runs.engines.worker"],
+                    [sys.executable, "-P", "-m", "adeu.runs.engines.worker"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    stderr=self._errors,
+                    stderr=subprocess.PIPE,
                     env=self._environment,
                     pass_fds=self._keep_open,
                 )
+                self._printed = _Tail(self._process.stderr)  # type: ignore[arg-type]
         if self._process is None:
             raise BrokenPipeError
-        pickle.dump(task, self._process.stdin)  # type: ignore[arg-type]
+        self._process.stdin.write(task)  # type: ignore[union-attr]
         self._process.stdin.flush()  # type: ignore[union-attr]
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message, None when the process is gone."""
+        """The next message, None when the process has ended."""
         line = self._process.stdout.readline()  # type: ignore[union-attr]
         return json.loads(line) if line.endswith(b"\n") else None
 
-    def obituary(self) -> str:
-        """How the process died, and the last it said."""
+    def cause_of_death(self) -> str:
+        """How the process ended, and the last line it printed."""
         if self._process is None:
             return "its worker was stopped"
         code = self._process.wait()
-        self._errors.seek(0)
-        words = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        words = self._printed.text().strip().splitlines()[-1:]
         self.close()
-        how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+        how = f"ended with code {code}" if code >= 0 else f"was killed by {_signal_name(-code)}"
         return ": ".join([f"its worker {how}" + " (out of memory?)" * (code == -signal.SIGKILL), *words])
 
     def stop(self) -> None:
-        """Ends the process, for good: whoever listens to it hears the end."""
+        """Ends the process for good; `receive` then returns None."""
         with self._lock:
             self.stopped = True
             if self._process:
@@ -166,5 +178,29 @@ class _Worker:
                 self._process.stdin.close()  # type: ignore[union-attr]
             self._process.stdout.close()  # type: ignore[union-attr]
             self._process.wait()
-            self._errors.close()
             self._process = None
+
+
+class _Tail(threading.Thread):
+    """Reads a stream to its end and keeps the last of it, so that printing fills neither memory nor disk."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream, self._kept = stream, b""
+        self.start()
+
+    def run(self) -> None:
+        with self._stream:
+            while chunk := os.read(self._stream.fileno(), PRINTED):
+                self._kept = (self._kept + chunk)[-PRINTED:]
+
+    def text(self) -> str:
+        self.join(PATIENCE_SECONDS)
+        return self._kept.decode(errors="replace")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return f"signal {number}"

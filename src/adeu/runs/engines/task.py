@@ -1,4 +1,4 @@
-"""A run as a task of a cluster: it posts its files and how far it is, and the caller collects them.
+"""A run as a task of a cluster: it sends its files and how far it is to an inbox, and the caller collects them.
 
 It imports nothing that the run does not need, so that a node loads no framework for a tabular run.
 """
@@ -7,77 +7,91 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import pickle
+import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import ray
 
-from adeu.runs.work import Progress, work
+from adeu.runs.engines.job import Job, explain, perform
+from adeu.runs.work import Progress
 
 
-class Letter(NamedTuple):
-    """What a task tells: how far it is, or a file's new content, None if the file is to go."""
+class Message(NamedTuple):
+    """From a task: how far it is, or the new content of a file; None removes the file."""
 
-    ticket: int
-    """Which attempt at which run it comes from."""
+    attempt: int
+    """The attempt at a run that it comes from."""
     progress: Progress | None = None
     name: str = ""
     content: bytes | None = None
 
 
-class Mailbox:
-    """An actor that keeps letters, in the order they came, until the caller takes them."""
+class Inbox:
+    """An actor that stores messages in the order of arrival until the caller collects them."""
 
     def __init__(self) -> None:
-        self._letters: list[Letter] = []
+        self._messages: list[Message] = []
         self._arrived = asyncio.Event()
 
-    async def put(self, letter: Letter) -> None:
-        self._letters.append(letter)
+    async def put(self, message: Message) -> None:
+        self._messages.append(message)
         self._arrived.set()
 
-    async def take(self, patience: float) -> list[Letter]:
-        """All letters; waits a while if there are none."""
-        if not self._letters:
+    async def take(self, timeout_seconds: float) -> list[Message]:
+        """Returns all messages and forgets them; waits up to `timeout_seconds` for the first."""
+        if not self._messages:
             self._arrived.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._arrived.wait(), patience)
-        letters, self._letters = self._letters, []
-        return letters
+                await asyncio.wait_for(self._arrived.wait(), timeout_seconds)
+        messages, self._messages = self._messages, []
+        return messages
 
 
-class Post:
-    """A store that begins with the caller's files and posts each that changes."""
+class RemoteStore:
+    """A store that starts with the caller's files and sends each change to the inbox."""
 
-    def __init__(self, mailbox: Any, ticket: int, files: dict[str, bytes]) -> None:
-        self._mailbox, self._ticket, self._files = mailbox, ticket, files
+    def __init__(self, inbox: Any, attempt: int, files: dict[str, bytes]) -> None:
+        self._inbox, self._attempt, self._files = inbox, attempt, files
 
     def read(self, name: str) -> bytes | None:
         return self._files.get(name)
 
     def write(self, name: str, content: bytes) -> None:
-        self.send(Letter(self._ticket, name=name, content=content))
+        self.send(Message(self._attempt, name=name, content=content))
 
     def remove(self, name: str) -> None:
-        self.send(Letter(self._ticket, name=name))
+        self.send(Message(self._attempt, name=name))
 
-    def send(self, letter: Letter) -> None:
-        """Returns when the letter is in the mailbox, so that what a task posts stays in order."""
-        ray.get(self._mailbox.put.remote(letter))
+    def send(self, message: Message) -> None:
+        """Returns when the message has arrived, so that the messages of a task stay in order."""
+        ray.get(self._inbox.put.remote(message))
 
 
-def task(mailbox: Any, ticket: int, trainer: bytes, files: dict[str, bytes], checkpoint_seconds: float) -> str:
+def task(inbox: Any, attempt: int, job: Job, files: dict[str, bytes]) -> str:
     """Works on a run to its end; returns why it failed, if it did."""
-    post = Post(mailbox, ticket, files)
+    store = RemoteStore(inbox, attempt, files)
     try:
-        work(
-            post,
-            pickle.loads(trainer),
-            lambda progress: post.send(Letter(ticket, progress)),
-            checkpoint_seconds,
-        )
+        with _printing_nothing():
+            perform(job, store, lambda progress: store.send(Message(attempt, progress)))
     except ray.exceptions.RayError:
         raise
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    except BaseException as error:  # an environment may call sys.exit()
+        return explain(error)
     return ""
+
+
+@contextlib.contextmanager
+def _printing_nothing() -> Iterator[None]:
+    """Discards what is printed: a node would write all of it to its disk."""
+    before = os.dup(1), os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        for number, descriptor in enumerate(before, start=1):
+            os.dup2(descriptor, number)
+        for descriptor in (nowhere, *before):
+            os.close(descriptor)

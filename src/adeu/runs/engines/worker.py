@@ -16,8 +16,9 @@ import threading
 import traceback
 from typing import Any, BinaryIO
 
+from adeu.runs.engines.job import explain, perform
 from adeu.runs.folder import Folder
-from adeu.runs.work import Progress, work
+from adeu.runs.work import Progress
 
 
 def main() -> None:
@@ -31,11 +32,12 @@ def main() -> None:
         out.write(json.dumps(message) + "\n")
 
     while True:
-        folder, trainer, checkpoint_seconds = tasks.get()
+        folder, runs, job = tasks.get()
         try:
-            work(Folder(pathlib.Path(folder)), trainer, lambda progress: tell(_message(progress)), checkpoint_seconds)
-        except Exception as error:
-            tell({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+            store = Folder(pathlib.Path(folder), pathlib.Path(runs))
+            perform(job, store, lambda progress: tell(_message(progress)))
+        except BaseException as error:  # an environment may call sys.exit()
+            tell({"failed": explain(error)})
         else:
             tell({"finished": True})
 
@@ -50,7 +52,7 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
             tasks.put(pickle.load(source))
     except EOFError:
         os._exit(0)
-    except BaseException:  # a task cut off by its sender's end, or one that cannot be loaded here
+    except BaseException:  # a task truncated by its sender's end
         traceback.print_exc()
         os._exit(1)
 

@@ -1,0 +1,39 @@
+"""The names of experiments and cases: folders below OUT, words on the screen, labels in pictures."""
+
+from __future__ import annotations
+
+from adeu.core import check
+
+LONGEST = 255
+"""Bytes in the name of a folder."""
+
+
+def check_name(owner: str, argument: str, name: object) -> None:
+    """Rejects a name that leads out of its folder, that no folder can have, or that a terminal would obey."""
+    takes = (
+        f"names of folders joined by '/', printable, none of them empty, '.' or '..', at most {LONGEST} bytes each"
+    )
+    if not isinstance(name, str) or not name.isprintable():
+        check.refuse(owner, argument, takes, name)
+    if any(part in ("", ".", "..") or len(part.encode()) > LONGEST for part in name.split("/")):
+        check.refuse(owner, argument, takes, name)
+
+
+def check_identity(experiment: object, case: object, seed: object) -> None:
+    """Rejects what cannot name a run."""
+    check_name("Spec", "experiment", experiment)
+    check_name("Spec", "case", case)
+    check.as_whole("Spec", "seed", seed, at_least=0, at_most=check.LARGEST_SEED)
+
+
+def is_name(name: str) -> bool:
+    try:
+        check_name("", "", name)
+    except ValueError:
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """The text with the characters that a terminal would obey written out; lines and tabs stay."""
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
