@@ -23,6 +23,7 @@ from adeu.experiments import (
 )
 from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
 from adeu.runs.load import read_metrics
+from adeu.runs.statistics import wilson
 
 CURVES = {
     "return": np.array([[0.0, 10, 20], [2, 4, 30]]),
@@ -223,3 +224,15 @@ def test_theorem_2_brackets_the_truth():
     (row,) = theorem_2.TreasureSetting(size=30, mu=2.0, steps=100_000, runs=50).trainer(0).advance().rows
     assert row["proof"] <= row["exact"] < row["statement"]
     assert abs(row["simulated"] - row["exact"]) < 0.3
+
+
+def test_theorem_2_sums_up_all_simulations(tmp_path):
+    (case, setting), *_ = theorem_2.EXPERIMENT.cases.items()
+    small = dataclasses.replace(setting, size=30, mu=2.0, steps=100_000, runs=20)
+    experiment = dataclasses.replace(theorem_2.EXPERIMENT, cases={case: small})
+    assert adeu.runs.sweep(experiment.specs([0, 1]), tmp_path, 1) == {}
+    table, pictures = experiment.write([0, 1], tmp_path)
+    (row,) = (row for row in table if row["metric"] == "simulated")
+    assert (row["seeds"], row["runs"]) == (2, None)
+    assert (row["low"], row["high"]) == pytest.approx(wilson(row["value"], 40))
+    assert pictures[0].stat().st_size > 1000

@@ -57,7 +57,9 @@ def data(report):
 def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
     rows = [row(name, f"metric {NAMES[0]}", value=1e308, low=-1e308, high=10**400) for name in NAMES]
     rows += [row("odd", "nan", value=float("nan"), low=float("-inf"), high=float("inf"), paper=1e-300)]
-    rows += [row("odd", "tiny", value=5e-324)]
+    rows += [row("odd", "tiny", value=5e-324, runs={NAMES[0]: 1e308, "1": float("nan")})]
+    compared = {"difference": 1e308, "difference_low": -1e308, "improvement": 7.5, "improvement_low": None}
+    rows += [row(name, "tiny", **compared, reference=NAMES[0], common_seeds=1e300) for name in NAMES]
     (folder / "summary.json").write_text(json.dumps(rows))
     curves = [
         f"{name},1,{i},{value},-1e308,1e308" for name in NAMES[:8] for i, value in enumerate((1e308, "nan", "", 2))
@@ -74,7 +76,8 @@ def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
     shown = page.run("document.querySelector('.figures').textContent")
     assert all(name in shown for name in NAMES)
     assert "1e+308" in shown
-    assert page.run("document.querySelectorAll('.figures tbody tr').length") == len(NAMES) + 1
+    assert page.run("document.querySelector('.figures tbody').rows.length") == len(NAMES) + 1
+    assert page.run("document.querySelectorAll('.figures tbody')[1].rows.length") == len(NAMES)
     assert page.run("document.querySelectorAll('main img, main script, main style').length") == 0
     assert page.run("document.querySelector('td[data-metric=nan] .value').textContent") == "-"
     assert page.run("document.querySelectorAll('.explore .readout div').length") >= 5
@@ -102,9 +105,19 @@ def test_a_broken_summary_is_refused_by_name(folder, content):
     assert not (folder.parent / "report.html").exists()
 
 
-def test_a_figure_that_is_no_number_is_refused(folder):
-    (folder / "summary.json").write_text(json.dumps([row("a", value="<b>")]))
-    with pytest.raises(ValueError, match=r"summary\.json is no summary: value takes a number or null"):
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"value": "<b>"}, "value takes a number or null"),
+        ({"difference_low": [1]}, "difference_low takes a number or null"),
+        ({"runs": [1.0]}, "runs takes an object or null"),
+        ({"runs": {"0": "<b>"}}, "runs takes a number or null"),
+        ({"reference": 5}, "reference takes a text or null"),
+    ],
+)
+def test_a_figure_that_is_none_is_refused(folder, bad, message):
+    (folder / "summary.json").write_text(json.dumps([row("a", **bad)]))
+    with pytest.raises(ValueError, match=rf"summary\.json is no summary: {message}"):
         write_report(folder)
 
 

@@ -37,10 +37,16 @@ def move(page, step):
 
 
 def wanted(row):
-    """What the cell of a row says."""
+    """What the cell of a row says: two seeds are too few for an interval but a share's."""
     form = {"violations": ".3f", "solved": ".0%"}.get(row["metric"], ",.0f")
-    value, low, high = ("-" if row[name] is None else format(row[name], form) for name in ("value", "low", "high"))
-    return value if low == high else f"{value} {low} to {high}"
+    value = "-" if row["value"] is None else format(row["value"], form)
+    runs = list((row["runs"] or {}).values())
+    if row["metric"] == "solved":
+        return f"{value} {sum(runs):.0f} of 2 {row['low']:{form}} to {row['high']:{form}}"
+    assert row["low"] is row["high"] is None
+    never = "never" if row["metric"] in ("first_solved", "violations") else "-"
+    texts = ", ".join(never if run is None else format(run, form) for run in runs)
+    return value if len(set(runs)) < 2 else f"{value} {texts}"
 
 
 def test_run_ends_with_the_path_of_a_report_that_is_there(runs):
@@ -74,6 +80,54 @@ def test_the_table_holds_the_numbers_of_the_summary(opened, runs):
             value, text = shown[row["case"], row["metric"]]
             assert (float(value) if value else None) == row["value"]
             assert " ".join(text.split()) == wanted(row)
+
+
+def test_cases_are_compared_with_the_reference(opened, runs):
+    rows = json.loads((runs[0] / "frozen-lake" / "summary.json").read_text())
+    compared = [row for row in rows if row["common_seeds"]]
+    assert {row["reference"] for row in compared} == {"eps-greedy"}
+    cells = opened.run("""Array.from(document.querySelectorAll('#experiment-0 td[data-compared]')).map(
+        cell => [cell.parentNode.querySelector('th').innerText, cell.dataset.compared, cell.innerText])""")
+    assert len(cells) == len(compared) == 9
+    shown = {(case.strip(), metric): " ".join(text.split()) for case, metric, text in cells}
+    for row in compared:
+        text = shown[row["case"], row["metric"]]
+        assert f"better {row['improvement']:.0%} ({row['improvement_low']:.0%} to" in text
+    caption = opened.run("document.querySelectorAll('#experiment-0 caption')[1].textContent")
+    assert caption.startswith("How much more than eps-greedy, seed by seed")
+
+
+def test_a_share_has_a_dot_for_each_run(opened, runs):
+    rows = json.loads((runs[0] / "safe-frozen-lake" / "summary.json").read_text())
+    for row in (row for row in rows if row["metric"] == "solved"):
+        cell = f"""document.querySelector('#experiment-1 td[data-metric=solved][data-case="{row["case"]}"]')"""
+        assert opened.run(f"{cell}.querySelectorAll('.run').length") == 2
+        assert opened.run(f"{cell}.querySelectorAll('.run.yes').length") == sum(row["runs"].values())
+
+
+def test_few_seeds_are_thin_lines_and_many_a_band(page, runs, tmp_path):
+    """Two seeds of each case; then the curves of one of them as five seeds would have them."""
+    folder = tmp_path / "frozen-lake"
+    folder.mkdir()
+    for name in ("summary.json", "curves.csv"):
+        shutil.copy(runs[0] / "frozen-lake" / name, folder / name)
+    page.open(write_report(tmp_path))
+    assert page.run("document.querySelectorAll('.single').length") == 8
+    assert page.run("Array.from(document.querySelectorAll('.band')).every(each => !each.getAttribute('points'))")
+    head, *lines = (folder / "curves.csv").read_text().splitlines()
+    names = head.split(",")
+    rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
+    for row in (row for row in rows if row["case"] == "ucb"):
+        row |= {"low": "-5.0", "high": "200000.0", "seed-0": "", "seed-1": ""}
+    text = "\n".join(",".join(row.values()) for row in rows)
+    (folder / "curves.csv").write_text(f"{head}\n{text}\n")
+    page.open(write_report(tmp_path))
+    assert page.run("document.querySelectorAll('.single').length") == 6
+    assert (
+        page.run("Array.from(document.querySelectorAll('.band')).filter(each => each.getAttribute('points')).length")
+        == 1
+    )
+    assert page.complaints == []
 
 
 def test_a_known_experiment_says_what_it_is_and_what_was_changed(opened):
@@ -175,7 +229,7 @@ def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
     assert opened.run(f"{chart}.innerHTML") != log
     opened.run("document.querySelector('#experiment-0 button.case').click()")
     assert opened.run(f"{chart}.querySelectorAll('.curve').length") == 3
-    opened.run(f"{chart}.scrollIntoView()")
+    opened.run(f"{chart}.scrollIntoView({{behavior: 'instant'}})")
     left, top, width, height = opened.run(
         f"(r => [r.left, r.top, r.width, r.height])({chart}.getBoundingClientRect())"
     )
@@ -287,7 +341,7 @@ def test_a_case_has_one_colour_in_table_and_curves(opened):
     dots, lines = (
         opened.run(f"""Array.from(document.querySelectorAll('#experiment-0 {where}')).map(
             each => getComputedStyle(each).{how})""")
-        for where, how in ((".figures .dot", "backgroundColor"), (".curve", "stroke"))
+        for where, how in (("button .dot", "backgroundColor"), (".curve", "stroke"))
     )
     assert dots == lines
     assert len(set(dots)) == 4

@@ -196,6 +196,8 @@ class TestCounts:
         expected = scipy.stats.binomtest(solved, runs).proportion_ci(method="wilson")
         flags = np.arange(runs) < solved
         assert share(flags) == pytest.approx((solved / runs, expected.low, expected.high), abs=1e-12)
+        assert (share(flags).low == 0) == (solved == 0)
+        assert (share(flags).high == 1) == (solved == runs)
 
     @pytest.mark.parametrize("seeds", [*range(1, 12), 20, 41])
     def test_medians_are_those_of_scipy(self, seeds):

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import Experiment, Metric
-from adeu.runs.statistics import Curves, band
+from adeu.experiments.lib.experiment import Experiment, Metric, read
+from adeu.runs.folder import SPEC, read_json
+from adeu.runs.statistics import Curves, Estimate, share
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.theory import treasure_probability
 
@@ -91,8 +93,8 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
         axes.plot([], [], color=color, label=f"mu = {mu:g}")
         for name, line in LINES.items():
             axes.plot(sizes, values(name), color=color, linestyle=line)
-        middle, low, high = np.array([band(curve["simulated"]) for curve in points])[:, :, 0].T
-        errors = np.nan_to_num([middle - low, high - middle])
+        middle, low, high = np.array([all_runs(found(curve)) for curve in points], float).T
+        errors = [middle - low, high - middle]
         axes.errorbar(sizes, middle, yerr=errors, fmt="o", color=color, markersize=4, capsize=2)
     for label, line in LINES.items():
         axes.plot([], [], color="gray", linestyle=line, label=label)
@@ -103,8 +105,24 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     return plots.save(figure, folder / "treasure")
 
 
+def read_runs(folder: pathlib.Path) -> dict[str, Any]:
+    """A run's row, and how many simulations it sums up."""
+    return read(folder) | {"runs": np.atleast_1d(read_json(folder / SPEC)["setting"]["runs"])}
+
+
+def found(curves: Curves) -> NDArray[np.bool_]:
+    """Whether each simulation of each seed found the treasure, of shape (seeds, runs)."""
+    runs = curves["runs"]
+    return np.asarray(np.arange(int(runs.max())) < np.round(curves["simulated"] * runs))
+
+
+def all_runs(flags: NDArray[np.bool_]) -> Estimate:
+    """The share over the simulations of all seeds, which are alike."""
+    return share(flags.ravel())
+
+
 def metric(name: str, title: str) -> Metric:
-    """A probability; cases are other problems, not other methods."""
+    """A formula's probability. Cases are other problems, not other methods, so none is compared."""
     return Metric(name, title, lambda curves: curves[name].mean(axis=1), ".3f", paired=False)
 
 
@@ -120,8 +138,9 @@ EXPERIMENT = Experiment(
         metric("statement", "as stated"),
         metric("proof", "as proved"),
         metric("exact", "exact"),
-        metric("simulated", "simulated"),
+        Metric("simulated", "simulated", found, ".3f", all_runs, paired=False),
     ),
     draw=draw,
     seeds=range(10),
+    read=read_runs,
 )

@@ -41,7 +41,8 @@ def wilson(share: Any, runs: int) -> tuple[Floats, Floats]:
     middle = p + Z**2 / (2 * runs)
     half = Z * np.sqrt(p * (1 - p) / runs + Z**2 / (4 * runs**2))
     scale = 1 + Z**2 / runs
-    return np.clip((middle - half) / scale, 0, 1), np.clip((middle + half) / scale, 0, 1)
+    low, high = np.where(p == 0, 0.0, (middle - half) / scale), np.where(p == 1, 1.0, (middle + half) / scale)
+    return low, high  # 0 and 1 without rounding
 
 
 def share(values: Any) -> Estimate:

@@ -106,9 +106,8 @@ def peak(curve: Any) -> Estimate:
 
         max_k (1/n) sum_i x_ik
 
-    It is too high: the max picks the evaluation at which luck was best. Where the true curve is flat over k
-    evaluations, by about sqrt(2 log k) standard errors. No interval around it holds: with 3 seeds the bootstrap's
-    holds the truth once in ten times.
+    It is too high, the more so the fewer the seeds: the max picks the evaluation at which luck was best. Over a flat
+    curve of 20 evaluations it is 1.9 standard errors above the truth, and the bootstrap's interval wholly above it.
 
     Args:
         curve: of shape (seeds, rows).
