@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run test slow check docs wheel oldest bench clean
+.PHONY: setup run test slow check docs wheel oldest bench attack clean
 
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
@@ -45,6 +45,9 @@ oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymna
 
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+attack: .venv/setup  ## run folders, saved behaviours and the working folder under attack: what held, in ten minutes
+	$(BIN)/python -m tests.attack
 
 setup: .venv/setup  ## an environment with all that tests and benchmarks need
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +125,11 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
             "--steps takes no value for frozen-lake, which counts no steps: --set epi",
         ),
         (["frozen-lake", "--seeds", "4294967296"], "each from 0 to 4294967295 and only once"),
+        (["frozen-lake", "--seeds", "0:4294967296"], "--seeds takes at most 100,000 seeds, got '0:4294967296'"),
+        (["frozen-lake", "--seeds", "0:9" + 30 * "9"], "each from 0 to 4294967295 and only once"),
+        (["frozen-lake", "--seeds", "-3:2"], "each from 0 to 4294967295 and only once"),
+        (["frozen-lake", "--seeds", "1,0:3"], "each from 0 to 4294967295 and only once"),
+        (["frozen-lake", "--set", "lake.layout=[/red]\x1b[31m"], r"got '[/red]\x1b[31m'"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path, refused):
@@ -174,14 +180,34 @@ class TestTrain:
         )
         parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
         few = ["--set", "f.c=0.1", "--steps", "2000", "--dry-run"]
-        safe = os.environ | {
-            "PYTHONSAFEPATH": "1"
-        }  # as the installed command, which Python does not tell of its folder
+        safe = os.environ | {"PYTHONSAFEPATH": "1"}  # as the installed command
         done = adeu("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
         assert spec["case"] == "dqn-Mine-Clip(high=0.3)-Bernoulli-steps=2000-f.c=0.1"
         assert spec["setting"]["f"] == {"part": "mine:Mine", "c": 0.1}
+
+    def test_what_a_module_prints_is_not_in_the_json(self, tmp_path):
+        """When it is imported, when it is used, from below Python, and when the process ends."""
+        (tmp_path / "loud.py").write_text(
+            "import adeu, atexit, dataclasses, os, jax.numpy as jnp\n"
+            "print('imported')\n"
+            "os.write(1, b'below')\n"
+            "atexit.register(print, 'ended')\n"
+            "@dataclasses.dataclass(frozen=True)\n"
+            "class Loud(adeu.Mechanism):\n"
+            "    def measure(self, key, state, carry, obs, **given):\n"
+            "        print('measured')\n"
+            "        return jnp.asarray(0.1), carry\n"
+        )
+        loud = ["train", "CartPole-v1", "--f", "loud:Loud", "--g", "identity", "--D", "bernoulli"]
+        few = ["--steps", "1000", "--set", "warmup=100", "--seeds", "0", "--jobs", "1", "--out", "out"]
+        for last in ("--dry-run", "--json"):
+            done = adeu(*loud, *few, last, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert json.loads(done.stdout)
+            for word in ("imported", "below", "measured", "ended"):
+                assert word in done.stderr
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -217,7 +243,7 @@ class TestTrain:
         assert not (tmp_path / "x").exists()
 
 
-def test_plot_draws_again_from_the_runs(lake, refused):
+def test_plot_draws_again_from_the_runs(lake, refused, tmp_path):
     out, _ = lake
     picture = out / "frozen-lake" / "curves.png"
     picture.unlink()
@@ -227,6 +253,11 @@ def test_plot_draws_again_from_the_runs(lake, refused):
     picture.with_suffix(".svg").unlink()
     assert adeu("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
     assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # what other calls completed stands beside it
+    shutil.copytree(out / "frozen-lake", tmp_path / "frozen-lake")
+    metrics = tmp_path / "frozen-lake/ucb/seed-1/metrics.csv"
+    metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
+    said = refused("plot", "frozen-lake", "--seeds", "0:2", "--out", tmp_path)
+    assert "ucb/seed-1/metrics.csv is not what the run wrote" in said
     said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
     assert "eps-greedy/seed-7 has no complete run; first: adeu run frozen-lake" in said
 
@@ -234,3 +265,27 @@ def test_plot_draws_again_from_the_runs(lake, refused):
 def test_plot_normalizers(tmp_path):
     assert adeu("plot", "normalizers", "--out", tmp_path).returncode == 0
     assert (tmp_path / "normalizers.png").stat().st_size > 1000
+
+
+def test_damaged_runs_beside_are_named_and_left_out(lake, tmp_path):
+    """Another case's run was changed: the one that was asked for is complete, and says so."""
+    out, _ = lake
+    shutil.copytree(out, tmp_path / "out")
+    metrics = tmp_path / "out/frozen-lake/ucb/seed-1/metrics.csv"
+    metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
+    (tmp_path / "out/frozen-lake/report.html").unlink()
+    done = adeu("run", "frozen-lake/adeu", "--seeds", "0:2", "--out", tmp_path / "out", *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert "ucb/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
+    assert "eps-greedy" in done.stdout
+
+
+def test_a_failed_run_is_named_in_json_too(lake, tmp_path):
+    out, _ = lake
+    shutil.copytree(out, tmp_path / "out")
+    (tmp_path / "out/frozen-lake/adeu/seed-1/spec.json").unlink()
+    done = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", tmp_path / "out", "--json", *SMALL)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "frozen-lake/adeu/seed-1 failed: " in done.stderr
+    assert "spec.json is missing" in done.stderr
+    assert "1 of 8 runs failed. Complete runs are kept; run the same command to retry." in done.stderr

@@ -1,12 +1,14 @@
-"""Run folders that nobody vouches for: names that are code, numbers that are none, paths that lead elsewhere."""
+"""Run folders of strangers: names that are code, numbers that are none, paths that lead elsewhere."""
 
 import json
 import os
 import pickle
+import subprocess
 
 import pytest
 
 from adeu.report import write_report
+from adeu.runs.folder import digest, done
 from tests.report.conftest import adeu
 
 NAMES = [
@@ -192,7 +194,7 @@ def test_nothing_is_unpickled(folder, monkeypatch, tmp_path):
 
 def test_a_pipe_in_place_of_a_file_does_not_hang(folder):
     os.mkfifo(folder / "summary.json")
-    with pytest.raises(ValueError, match=r"summary\.json is no file"):
+    with pytest.raises(ValueError, match=r"summary\.json is not a regular file"):
         write_report(folder)
 
 
@@ -201,3 +203,138 @@ def test_an_endless_episode_is_left_out(folder):
     write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"] * 20_001)
     (experiment,) = data(write_report(folder))
     assert experiment["cases"][0]["traces"] == []
+
+
+METRICS = "step,episode,return,spread\n10,1,5.0,0.1\n20,2,7.0,0.15\n"
+
+
+def write_complete(folder, case="a", seed=0, metrics=METRICS, experiment="unheard-of", setting=None):
+    """A complete run, as adeu writes it; its experiment has no summary yet."""
+    run = folder / case / f"seed-{seed}"
+    run.mkdir(parents=True)
+    spec = {"experiment": experiment, "case": case, "seed": seed, "setting": setting or {}}
+    (run / "spec.json").write_text(json.dumps(spec))
+    (run / "metrics.csv").write_text(metrics)
+    (run / "done.json").write_bytes(done(metrics, 20, spec=digest(spec)))
+    return run
+
+
+class TestWithoutASummary:
+    def test_a_complete_run_is_shown(self, folder):
+        write_complete(folder)
+        (experiment,) = data(write_report(folder.parent))
+        assert experiment["partial"] == 1
+        assert experiment["cases"][0]["curve"]["return"] == [5, 7]
+
+    @pytest.mark.parametrize("name", ["done.json", "spec.json", "metrics.csv"])
+    @pytest.mark.parametrize("kind", ["pipe", "zero", "link", "folder", "sparse"])
+    def test_what_is_no_ordinary_file_is_rejected_by_name(self, folder, name, kind):
+        path = write_complete(folder) / name
+        other = write_complete(folder.parent.parent / "outside") / name
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        elif kind == "sparse":
+            with path.open("wb") as file:
+                file.truncate(2**40)
+        else:
+            path.symlink_to("/dev/zero" if kind == "zero" else other)
+        if (name, kind) == ("done.json", "folder"):
+            with pytest.raises(ValueError, match="no complete run"):
+                write_report(folder)
+            return
+        with pytest.raises(
+            ValueError, match=rf"{name} is (corrupt .*(not a regular file|too large)|not a regular file|too large)"
+        ):
+            write_report(folder)
+
+    def test_linked_folders_are_not_shown(self, folder):
+        run = write_complete(folder)
+        outside = folder.parent.parent / "outside"
+        secret = write_complete(outside, "secret", metrics=METRICS.replace("5.0", "1234.5"))
+        (folder / "linked").symlink_to(secret.parent)
+        (run.parent / "seed-1").symlink_to(secret)
+        (folder.parent / "more").symlink_to(outside)
+        (experiment,) = data(write_report(folder.parent))
+        assert [case["name"] for case in experiment["cases"]] == ["a"]
+        assert experiment["partial"] == 1
+        assert "1234.5" not in (folder.parent / "report.html").read_text()
+
+    def test_deep_folders_are_not_followed_to_their_end(self, folder):
+        write_complete(folder)
+        deep = folder / "/".join(["d"] * 1500)
+        subprocess.run(["mkdir", "-p", str(deep)], check=True)
+        try:
+            (experiment,) = data(write_report(folder.parent))
+            assert experiment["partial"] == 1
+        finally:
+            subprocess.run(["rm", "-rf", str(folder / "d")], check=True)  # shutil.rmtree would overflow the stack
+
+    @pytest.mark.parametrize("what", ["metrics", "done", "spec", "another seed"])
+    def test_a_changed_run_is_rejected_by_name(self, folder, what):
+        run, other = write_complete(folder), write_complete(folder, seed=1)
+        if what == "metrics":
+            (run / "metrics.csv").write_text(METRICS.replace("5.0", "6.0"))
+        elif what == "done":
+            (run / "done.json").write_bytes(done(METRICS.replace("5.0", "6.0"), 20))
+        elif what == "spec":
+            (run / "spec.json").write_text((run / "spec.json").read_text().replace("{}", '{"beta": 1}'))
+        else:
+            (run / "spec.json").write_text((other / "spec.json").read_text())
+        with pytest.raises(
+            ValueError, match=r"a/seed-0/(metrics.csv is not what the run wrote|done.json is not of the run)"
+        ):
+            write_report(folder.parent)
+        said = adeu("report", folder.parent)
+        assert said.returncode == 1
+        assert "Traceback" not in said.stderr
+        assert "a/seed-0/" in said.stderr.replace("\n", "")
+
+    @pytest.mark.parametrize("missing", ["step", "episode", "return", "spread"])
+    @pytest.mark.parametrize(
+        "experiment", ["unheard-of", "frozen-lake", "cart-pole", "mountain-car", "mujoco/Hopper-v5"]
+    )
+    @pytest.mark.filterwarnings("ignore")
+    def test_missing_columns_are_no_crash(self, folder, missing, experiment):
+        metrics = METRICS.replace(missing, "other")
+        write_complete(folder, metrics=metrics, experiment=experiment, setting={"steps": 40, "warmup": 0})
+        if missing == "step" and experiment not in ("unheard-of", "frozen-lake"):
+            with pytest.raises(ValueError, match=rf"a/seed-0 cannot be read as a run of {experiment} .*'step'"):
+                write_report(folder)
+        else:
+            (shown,) = data(write_report(folder))
+            assert shown["partial"] == 1
+
+    @pytest.mark.parametrize(
+        "setting",
+        [{}, {"steps": 10**12}, {"steps": "x"}, {"steps": -5}, {"steps": None, "warmup": []}, {"steps": 1e300}],
+    )
+    @pytest.mark.parametrize("experiment", ["mountain-car", "mujoco/Hopper-v5", "switching"])
+    def test_a_hostile_setting_is_rejected_by_name(self, folder, setting, experiment):
+        write_complete(folder, experiment=experiment, setting=setting)
+        with pytest.raises(ValueError, match="a/seed-0"):
+            write_report(folder)
+
+    @pytest.mark.filterwarnings("error")
+    def test_numbers_of_any_size_are_shown(self, folder):
+        rows = ["1,1,nan,1e999", "2,2,1e308,-1e308", "3,3,-1e308,", "4,4,,nan", "1e300,1e300,inf,5e-324"]
+        for seed in (0, 1):
+            write_complete(folder, seed=seed, metrics="\n".join(["step,episode,return,spread", *rows]) + "\n")
+        (experiment,) = data(write_report(folder))
+        assert experiment["partial"] == 2
+        assert experiment["cases"][0]["curve"]["return"][0] is None
+
+    def test_a_long_run_is_rejected(self, folder):
+        write_complete(folder, metrics="step,episode,return\n" + "1,1,1\n" * 20_001)
+        with pytest.raises(ValueError, match=r"metrics.csv is too long for a report: 20,001 rows"):
+            write_report(folder)
+
+    def test_runs_that_differ_in_length_are_named(self, folder):
+        write_complete(folder)
+        for seed, rows in enumerate((2, 3)):
+            write_complete(folder, "b", seed, "step,episode,return,spread\n" + "1,1,1,1\n" * rows)
+        with pytest.warns(UserWarning, match="left out: the runs of 'b' differ in columns or length"):
+            (experiment,) = data(write_report(folder))
+        assert [case["name"] for case in experiment["cases"]] == ["a"]

@@ -151,6 +151,50 @@ def test_links_out_of_the_folder_are_not_followed(out, tmp_path):
     assert len(adeu.runs.load(out)["seed"]) == 6
 
 
+@pytest.mark.parametrize("name", [SPEC, METRICS, DONE])
+@pytest.mark.parametrize("kind", ["pipe", "zero", "link"])
+def test_what_is_no_regular_file_is_rejected_by_name(name, kind, out, tmp_path):
+    path = first(out) / name
+    shutil.copy(path, tmp_path / "elsewhere")
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "zero" else tmp_path / "elsewhere")
+    for attempt in (lambda: sweep(SPECS, out), lambda: adeu.runs.load(out)):
+        with pytest.raises(ValueError, match=f"{name}.* is not a regular file"):
+            attempt()
+
+
+@pytest.mark.parametrize("place", ["lake", "lake/adeu", "lake/adeu/seed-0"])
+def test_a_linked_folder_of_runs_is_neither_read_nor_written(place, out, tmp_path):
+    (out / place).rename(tmp_path / "elsewhere")
+    (out / place).symlink_to(tmp_path / "elsewhere")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "elsewhere").rglob("*")}
+    for specs in (SPECS, [dataclasses.replace(SPECS[0], setting=dataclasses.replace(SETTING, gamma=0.5))]):
+        with pytest.raises(ValueError, match=r"is not inside .*: links and '\.\.' are not followed"):
+            sweep(specs, out)
+    shutil.rmtree(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / f"{ASIDE}kept").write_text("mine")
+    with pytest.raises(ValueError, match="is not inside"):
+        sweep(SPECS, out)
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == [f"{ASIDE}kept"]
+    assert before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_the_lock_is_a_regular_file(kind, out, tmp_path):
+    (out / "lake" / ".lock").unlink()
+    if kind == "pipe":
+        os.mkfifo(out / "lake" / ".lock")
+    else:
+        (out / "lake" / ".lock").symlink_to(tmp_path / "made")
+    with pytest.raises(ValueError, match=r"lake/\.lock is not a regular file"):
+        sweep(SPECS, out)
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.mark.parametrize("name", ["../outside.csv", "/tmp/adeu-outside.csv", "traces/../../outside.csv"])
 def test_a_name_that_climbs_out_is_refused(name, tmp_path):
     folder = Folder(tmp_path / "run")

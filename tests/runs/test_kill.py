@@ -121,7 +121,7 @@ def test_control_c(uninterrupted, tmp_path):
     saved = pause_at_checkpoint(process, out)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == 130
-    assert "Stopped. What was complete stays; the same command goes on from there." in said(out)
+    assert "Interrupted. Complete runs are kept; run the same command to resume." in said(out)
     assert "Traceback" not in said(out)
     assert not members(process.pid)
     assert all(path.exists() for path in saved)
@@ -175,7 +175,7 @@ def test_a_run_whose_workers_die_twice_fails_alone(uninterrupted, tmp_path):
     assert process.wait() == 1
     failed = re.findall(r"^(\S+) failed: its worker was killed by SIGKILL .*, 2 times$", said(out), re.M)
     assert len(failed) == 1
-    assert "1 of 12 runs failed. The others stay; the same command goes on." in said(out)
+    assert "1 of 12 runs failed. Complete runs are kept; run the same command to retry." in said(out)
     done = complete(out)
     assert {str(path.parent.relative_to(out)) for path in done}.isdisjoint(failed)
     assert len(done) == 11

@@ -150,7 +150,7 @@ def test_a_cluster_is_started_here_and_interrupted(tmp_path):
     wait_until(lambda: list(out.rglob(CHECKPOINT)), process)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == 130
-    assert "Stopped. What was complete stays; the same command goes on from there." in said(out)
+    assert "Interrupted. Complete runs are kept; run the same command to resume." in said(out)
     assert "Traceback" not in said(out)
     wait_until(lambda: not members(process.pid))
     assert list(out.rglob(CHECKPOINT))

@@ -45,8 +45,13 @@ def open_regular(path: pathlib.Path, below: pathlib.Path | None = None) -> Binar
         below: the folder that the path has to stay below; the file's own if not given.
     """
     _check_below(path, below)
+    return os.fdopen(open_descriptor(path, os.O_RDONLY), "rb")
+
+
+def open_descriptor(path: pathlib.Path, flags: int) -> int:
+    """The descriptor of a regular file, opened with these flags; rejects anything else."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
             raise ValueError(f"{path} is not a regular file") from None
@@ -54,7 +59,7 @@ def open_regular(path: pathlib.Path, below: pathlib.Path | None = None) -> Binar
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise ValueError(f"{path} is not a regular file")
-    return os.fdopen(descriptor, "rb")
+    return descriptor
 
 
 def read(path: pathlib.Path, below: pathlib.Path | None = None, limit: int = LARGEST_TEXT) -> bytes:

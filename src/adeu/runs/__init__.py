@@ -1,4 +1,4 @@
-"""Long work in folders: specs as data, runs that go on where they died, engines that work on them, statistics.
+"""Long work in folders: specs as data, runs that resume where they stopped, engines that run them, statistics.
 
 `spec` says what to run and `trainer` what a run needs of an agent; `work` does one run in its `folder`, `sweep` does
 many of them by one of the `engines`; `load` reads them back and `statistics` compares them.

@@ -26,7 +26,7 @@ def locked(folder: pathlib.Path, out: pathlib.Path) -> Iterator[int]:
         out: the folder of all runs, below which no link is followed.
     """
     files.make_folder(folder, out)
-    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    descriptor = files.open_descriptor(folder / ".lock", os.O_RDWR | os.O_CREAT)
     try:
         begun = time.monotonic()
         while True:

@@ -18,17 +18,17 @@ class Setting(Protocol):
     """All that a case fixes: a frozen dataclass, whose fields go to JSON and may be `--set`."""
 
     def trainer(self, seed: int) -> Trainer:
-        """What trains with this seed, all arguments checked. It travels to a worker, so it can be pickled."""
+        """What trains with this seed, all arguments checked. It is sent to a worker, so it must be picklable."""
         ...
 
 
 @typing.runtime_checkable
 class Following(Protocol):
-    """A setting whose runs may begin from what those of another case kept."""
+    """A setting whose runs may start from what those of another case kept."""
 
     @property
     def source(self) -> str:
-        """The case of the same experiment, whose run of the same seed it is; empty: none."""
+        """The case of the same experiment whose run of the same seed it starts from; empty: none."""
         ...
 
     def trainer(self, seed: int, kept: Arrays | None = None) -> Trainer: ...

@@ -156,8 +156,8 @@ class Experiment:
         is_done(run)
         try:
             return self.read(run)
-        except (LookupError, TypeError, ArithmeticError) as error:
-            raise ValueError(f"{run}: its files lack what {self.name} reads ({error!r})") from None
+        except (LookupError, TypeError, ArithmeticError, ValueError) as error:
+            raise ValueError(f"{run} cannot be read as a run of {self.name or 'any kind'} ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, and beside it what earlier calls completed of other cases."""

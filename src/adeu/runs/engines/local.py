@@ -29,6 +29,8 @@ from adeu.runs.sources import job_of
 from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
+START = "import sys; sys.path[:] = sys.argv[1:]; from adeu.runs.engines.worker import main; main()"
+"""Python has started without the folders in question by then, so that it ran no sitecustomize of theirs."""
 PRINTED = 10_000
 """Bytes that are kept of what a worker prints."""
 PATIENCE_SECONDS = 1.0
@@ -130,13 +132,13 @@ class _Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._keep_open = keep_open
-        self._environment = os.environ | limits.limit(threads) | {"PYTHONPATH": search_path()}
+        self._environment = os.environ | limits.limit(threads)
 
     def send(self, task: bytes) -> None:
         with self._lock:
             if self._process is None and not self.stopped:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "adeu.runs.engines.worker"],
+                    [sys.executable, "-P", "-c", START, *search_path()],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

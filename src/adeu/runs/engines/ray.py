@@ -25,7 +25,7 @@ from adeu.core.cores import cores
 from adeu.runs.engines import threads
 from adeu.runs.engines.event import ATTEMPTS, Event
 from adeu.runs.engines.job import explain
-from adeu.runs.engines.search_path import search_path
+from adeu.runs.engines.search_path import own_folders
 from adeu.runs.engines.task import Inbox, Message, task
 from adeu.runs.folder import CHECKPOINT, Folder
 from adeu.runs.sources import job_of
@@ -89,14 +89,14 @@ class _Tasks:
         self._attempts = itertools.count()
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self._inbox: Any = ray.remote(num_cpus=0)(Inbox).options(scheduling_strategy=here).remote()
-        environment = {"env_vars": threads.limit(1) | {"PYTHONPATH": search_path(installed=False)}}
+        environment = {"env_vars": threads.limit(1)}
         self._task = ray.remote(num_cpus=1, max_retries=0, max_calls=0, runtime_env=environment)(task)
 
     def start(self, one: _Run) -> None:
         job, checkpoint = job_of(one.spec, one.out), one.folder.read(CHECKPOINT)
         files = {} if checkpoint is None else {CHECKPOINT: checkpoint}
         attempt = next(self._attempts)
-        self.under_way[attempt] = one, self._task.remote(self._inbox, attempt, job, files)
+        self.under_way[attempt] = one, self._task.remote(self._inbox, attempt, job, files, own_folders())
 
     def listen(self) -> Iterator[tuple[_Run, Event]]:
         """What happened since the last call, or happens within a moment."""

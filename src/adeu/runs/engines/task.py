@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -68,8 +69,17 @@ class RemoteStore:
         ray.get(self._inbox.put.remote(message))
 
 
-def task(inbox: Any, attempt: int, job: Job, files: dict[str, bytes]) -> str:
-    """Works on a run to its end; returns why it failed, if it did."""
+def task(inbox: Any, attempt: int, job: Job, files: dict[str, bytes], folders: list[str]) -> str:
+    """Works on a run to its end; returns why it failed, if it did.
+
+    Args:
+        inbox: where to send messages.
+        attempt: at the run.
+        job: the run.
+        files: the run's files that the caller has.
+        folders: where to look for modules, after all others.
+    """
+    sys.path += [folder for folder in folders if folder not in sys.path]
     store = RemoteStore(inbox, attempt, files)
     try:
         with _printing_nothing():

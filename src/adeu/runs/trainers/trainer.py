@@ -13,7 +13,7 @@ Row = Mapping[str, float]
 
 
 class Piece(NamedTuple):
-    """What a piece of training brought."""
+    """The results of a piece of training."""
 
     rows: list[Row]
     """For metrics.csv: one per evaluation, all with the same columns."""
@@ -23,13 +23,13 @@ class Piece(NamedTuple):
 
 @runtime_checkable
 class Keeping(Protocol):
-    """A trainer whose complete run leaves something for others to begin from."""
+    """A trainer whose complete run keeps something for others to start from."""
 
     def kept(self) -> Arrays: ...
 
 
 class Trainer(Protocol):
-    """Trains piece by piece. How the work is cut into pieces, saved and gone on with never changes a row."""
+    """Trains piece by piece. How the work is divided into pieces, saved and resumed never changes a row."""
 
     unit: str
     """What `total` and `done` count."""
@@ -51,13 +51,13 @@ class Trainer(Protocol):
         ...
 
     def advance(self) -> Piece:
-        """Trains on: to the next evaluation or the end of an episode, about a second at most."""
+        """Trains to the next evaluation or the end of an episode, for about a second at most."""
         ...
 
     def arrays(self) -> Arrays:
-        """All that changes: enough to go on from here."""
+        """All that changes in training: what `restore` needs to resume from here."""
         ...
 
     def restore(self, arrays: Arrays) -> None:
-        """Goes on from there, in a fresh trainer of the same setting and seed."""
+        """Resumes from these arrays, in a fresh trainer of the same setting and seed."""
         ...
