@@ -152,10 +152,8 @@ def by_torch(size: int, update_every: int, steps: int = 300, capacity: int = 100
 
 
 def by_table(size: int, update_every: int, steps: int = 200_000) -> Way:
-    job = tabular.make_dqn_job(
+    job = tabular.TableDqn(agent(size, update_every).explorer, update_every=update_every).job(
         tabular.from_mdp(deep_sea_mdp(Sea(size))),
-        agent(size, update_every).explorer,
-        tabular.Replay(update_every=update_every),
         episodes=(ROUNDS + 1) * steps // size,
         max_steps=size,
         seed=0,

@@ -26,7 +26,7 @@ import adeu
 import adeu.envs
 from adeu.envs import Lake, lake_mdp
 from adeu.tabular import Training
-from adeu.tabular.job_training import Work
+from adeu.tabular.job_training import KernelArguments
 
 LAKE = Lake(size=1500)
 EPISODES = 10_000
@@ -42,8 +42,7 @@ FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared"]
 
 
 class Method(NamedTuple):
-    explorer: adeu.Explorer
-    learners: adeu.tabular.Learners | None
+    agent: adeu.tabular.QLearning
     bar: float
 
 
@@ -55,15 +54,14 @@ class CSettings(ctypes.Structure):
     ]
 
 
-def methods(num_states: int) -> dict[str, Method]:
-    greedy = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
-    counts = adeu.Explorer(adeu.Counts(num_states, beta=0.9), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
-    coin = adeu.Explorer(adeu.Constant(0.01), adeu.Identity(), adeu.Bernoulli())
-    return {
-        "adeu": Method(counts, None, 0.85),
-        "eps-greedy": Method(coin, None, 0.7),
-        "ucb": Method(greedy, adeu.tabular.Learners(ucb=10.0), 0.85),
-    }
+GREEDY = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
+COUNTS = adeu.Explorer(adeu.Counts(beta=0.9), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
+COIN = adeu.Explorer(adeu.Constant(0.01), adeu.Identity(), adeu.Bernoulli())
+METHODS = {
+    "adeu": Method(adeu.tabular.QLearning(COUNTS), 0.85),
+    "eps-greedy": Method(adeu.tabular.QLearning(COIN), 0.7),
+    "ucb": Method(adeu.tabular.QLearning(GREEDY, learners=adeu.tabular.Learners(ucb=10.0)), 0.85),
+}
 
 
 def compile_c(folder: str, method: int) -> Any:
@@ -74,9 +72,9 @@ def compile_c(folder: str, method: int) -> Any:
     return ctypes.CDLL(library).train
 
 
-def run_c(function: Any, work: Work) -> None:
+def run_c(function: Any, given: KernelArguments) -> None:
     """Calls the C loop with what the kernel takes."""
-    model, learner, settings = work.model, work.learner, work.settings
+    model, learner, settings = given.model, given.learner, given.settings
     x = CSettings(
         settings.episodes,
         settings.max_steps,
@@ -85,8 +83,8 @@ def run_c(function: Any, work: Work) -> None:
         *(settings.gamma, learner.steps.alpha, 0.9, 2.0, 1.0, 0.01),
         *(getattr(learner, "mask_probability", 1.0), getattr(learner, "ucb", 0.0)),
     )
-    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *work.record)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, work.rng, work.evaluation_rng)]
+    arrays = (model.next_state, model.reward, model.terminal, model.cost, model.start, learner.q, *given.record)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, given.rng, given.evaluation_rng)]
     function(ctypes.byref(x), ctypes.c_int64(model.num_states), *pointers)
 
 
@@ -132,10 +130,7 @@ def worker_memory(job: adeu.tabular.Job) -> float:
 
 def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
     model = adeu.tabular.from_mdp(lake_mdp(lake))
-    method = methods(model.num_states)[name]
-    return adeu.tabular.make_job(
-        model, method.explorer, episodes=episodes, max_steps=lake.max_steps, seed=0, learners=method.learners
-    )
+    return METHODS[name].agent.job(model, episodes=episodes, max_steps=lake.max_steps, seed=0)
 
 
 def compare(name: str, c: Any) -> tuple[float, float]:
@@ -145,7 +140,7 @@ def compare(name: str, c: Any) -> tuple[float, float]:
     times = np.full((ROUNDS, 2), np.inf)
     for number in range(ROUNDS):
         ours, theirs = Training(job), Training(job)
-        calls: list[Any] = [(ours.advance, EPISODES), (run_c, c, theirs.work)]
+        calls: list[Any] = [(ours.advance, EPISODES), (run_c, c, theirs.arguments)]
         for column in (number % 2, 1 - number % 2):
             times[number, column] = clock(*calls[column])
         assert same(ours, theirs), f"{name}: the kernel and C disagree"
@@ -193,7 +188,7 @@ def main() -> None:
     print(f"plain Python + Gymnasium, adeu: {python / 1e6:.3f} M steps/s\n")
     print(f"{'M steps/s':<11} {'kernel':>8} {'C':>8}  {'kernel/C':>8}  aim")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, method) in enumerate(methods(1).items()):
+        for number, (name, method) in enumerate(METHODS.items()):
             kernel, c = compare(name, compile_c(folder, number))
             print(f"{name:<11} {kernel / 1e6:8.2f} {c / 1e6:8.2f}  {kernel / c:8.2f}  >= {method.bar}", end="")
             print(f", {kernel / python:.0f} times plain Python" if name == "adeu" else "")

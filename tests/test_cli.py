@@ -100,7 +100,7 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         "run", "frozen-lake/adeu", "--seeds", "3", "--set", "f.beta=0.5", "--out", tmp_path / "x", "--dry-run"
     )
     (spec,) = json.loads(done.stdout)
-    assert (spec["case"], spec["seed"], spec["setting"]["f"]["beta"]) == ("adeu", 3, 0.5)
+    assert (spec["case"], spec["seed"], spec["setting"]["agent"]["explorer"]["f"]["beta"]) == ("adeu", 3, 0.5)
     assert "1 runs" in done.stderr
     assert "at most 135,000,000 steps" in done.stderr
     assert not (tmp_path / "x").exists()

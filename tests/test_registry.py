@@ -19,6 +19,16 @@ def test_every_part_has_its_name():
         assert adeu.find_part(name) is kind
 
 
+def test_a_new_file_in_mechanisms_registers_itself(tmp_path):
+    (tmp_path / "novelty.py").write_text("import adeu\n\nclass Novelty(adeu.Mechanism):\n    pass\n")
+    script = (
+        f"import adeu.mechanisms; adeu.mechanisms.__path__.append({str(tmp_path)!r})\n"
+        "from adeu.registry import PARTS, read_part; print(PARTS['Novelty'].__module__, read_part('--f', 'novelty'))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["adeu.mechanisms.novelty", "Novelty()"]
+
+
 def test_a_users_own_part_goes_by_its_import_path():
     text = adeu.to_json(adeu.Rollouts(functions.Distance(2.0), rho=0.1, c=0.2))
     assert json.loads(text)["f"] == {"part": "tests.functions:Distance", "scale": 2.0}

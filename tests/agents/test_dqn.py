@@ -13,7 +13,7 @@ import adeu
 from adeu.agents import Dqn, compiled, networks, replay, train
 from adeu.agents.dqn import rules
 from adeu.core.contract import Transition
-from adeu.envs import JaxCartPole, JaxDeepSea, Sea, deep_sea_mdp
+from adeu.envs import JaxCartPole, JaxDeepSea, Sea
 
 GREEDY = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
 EZ = adeu.Explorer(adeu.Constant(1 / 11), adeu.Identity(), adeu.Options(2.0, carried=True))
@@ -291,9 +291,8 @@ def test_a_probability_above_one(D):
     message = "Constant: c takes a number <= 1, where it is the probability to explore, got 1.5"
     with pytest.raises(ValueError, match=message):
         compiled(dqn, JaxDeepSea(Sea(size=4)))
-    model = adeu.tabular.from_mdp(deep_sea_mdp(Sea(size=4)))
     with pytest.raises(ValueError, match=message):
-        adeu.tabular.make_dqn_job(model, dqn.explorer, adeu.tabular.Replay(), episodes=1, max_steps=4, seed=0)
+        adeu.tabular.TableDqn(dqn.explorer)
 
 
 def test_bad_environments_and_lengths():

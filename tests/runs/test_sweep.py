@@ -120,14 +120,33 @@ def test_what_is_complete_is_not_run_again(one_worker):
 
 
 def test_another_spec_in_the_folder_is_refused(one_worker):
-    other = Spec("lake", "adeu", 0, dataclasses.replace(SETTING, gamma=0.5))
-    with pytest.raises(ValueError, match=r"seed-0 holds another run: setting.gamma is 0.99 there and 0.5 here"):
+    other = Spec("lake", "adeu", 0, dataclasses.replace(SETTING, evaluate_every=50))
+    with pytest.raises(
+        ValueError, match=r"seed-0 holds another run: setting.evaluate_every is 100 there and 50 here"
+    ):
         sweep([other], one_worker)
 
 
+def test_a_run_of_another_version_is_rejected_by_name(tmp_path):
+    (spec, *_) = specs()
+    setting = spec.plain()["setting"]
+    older = {"f": setting["agent"]["explorer"]["f"], "alpha": 0.5} | setting
+    del older["agent"]
+    path = tmp_path / spec.name / "spec.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(spec.plain() | {"setting": older | {"episodes": 7}}))
+    message = (
+        "seed-0 holds a run of another version of adeu, whose settings differ in form: setting.f is unknown here; "
+        "setting.alpha is unknown here; setting.agent is missing there. Choose another --out, or delete that folder"
+    )
+    with pytest.raises(ValueError, match=message):
+        sweep([spec], tmp_path)
+    assert [each.name for each in path.parent.iterdir()] == ["spec.json"]
+
+
 def test_bad_settings_are_refused_before_any_work(tmp_path):
-    bad = Spec("lake", "bad", 0, dataclasses.replace(SETTING, alpha=2.0))
-    with pytest.raises(ValueError, match="alpha takes"):
+    bad = Spec("lake", "bad", 0, dataclasses.replace(SETTING, episodes=50))
+    with pytest.raises(ValueError, match="episodes takes at least evaluate_every=100, got 50"):
         sweep([*specs(), bad], tmp_path)
     assert list(tmp_path.iterdir()) == []
 

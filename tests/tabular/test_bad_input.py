@@ -17,18 +17,32 @@ ARRAYS = {"next_state": [[0, 1], [1, 0]], "reward": [[0, 0], [0, 1]], "terminal"
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
-        ("episodes", 0),
-        ("episodes", 1.5),
-        ("max_steps", 0),
-        ("seed", -1),
+        ("explorer", adeu.Constant(0.1)),
         ("alpha", 0.0),
         ("alpha", 1.1),
         ("alpha", float("nan")),
         ("alpha", "1/m"),
         ("gamma", -0.1),
         ("gamma", 1.01),
-        ("evaluate_every", 0),
         ("intrinsic", -1.0),
+        ("learners", 5),
+        ("q", np.zeros((S, 4))),
+        ("q", np.inf),
+    ],
+)
+def test_fields(argument, value):
+    with pytest.raises(ValueError, match=f"QLearning: {argument} takes "):
+        tabular.QLearning(**{"explorer": EXPLORER} | {argument: value})
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("episodes", 0),
+        ("episodes", 1.5),
+        ("max_steps", 0),
+        ("seed", -1),
+        ("evaluate_every", 0),
         ("q", np.zeros((S, 3))),
         ("q", np.inf),
         ("q", "high"),
@@ -37,16 +51,16 @@ ARRAYS = {"next_state": [[0, 1], [1, 0]], "reward": [[0, 0], [0, 1]], "terminal"
         ("visits", np.zeros(S + 1, int)),
     ],
 )
-def test_settings(argument, value):
-    settings = {"episodes": 1, "max_steps": 1, "seed": 0} | {argument: value}
-    with pytest.raises(ValueError, match=f"q_learning: {argument} takes "):
-        tabular.q_learning(MODEL, EXPLORER, **settings)
+@pytest.mark.parametrize("kind", [tabular.QLearning, tabular.TableDqn])
+def test_arguments_of_a_job(kind, argument, value):
+    with pytest.raises(ValueError, match=f"{kind.__name__}: {argument} takes "):
+        kind(EXPLORER).job(MODEL, **{"episodes": 1, "max_steps": 1, "seed": 0} | {argument: value})
 
 
 @pytest.mark.parametrize("change", [{"size": 0}, {"mask_probability": 0.0}, {"start": -1.0}, {"ucb": -1.0}])
 def test_learners(change):
     with pytest.raises(ValueError, match=f"Learners: {next(iter(change))} takes "):
-        tabular.q_learning(MODEL, EXPLORER, episodes=1, max_steps=1, seed=0, learners=tabular.Learners(**change))
+        tabular.Learners(**change)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +124,14 @@ def test_an_environment_without_a_table():
 def test_parts_with_no_tabular_form(f, complaint):
     explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli())
     with pytest.raises(TypeError, match=complaint):
-        tabular.q_learning(MODEL, explorer, episodes=1, max_steps=1, seed=0)
+        tabular.QLearning(explorer).train(MODEL, episodes=1, max_steps=1, seed=0)
 
 
 def test_parts_of_another_size():
     for f, guard in ((adeu.Counts(S + 1), None), (adeu.Constant(0.1), adeu.KnownUnsafe([S], [0]))):
         explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli(), guard=guard)
         with pytest.raises(ValueError, match="states takes"):
-            tabular.q_learning(MODEL, explorer, episodes=1, max_steps=1, seed=0)
+            tabular.QLearning(explorer).train(MODEL, episodes=1, max_steps=1, seed=0)
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     with pytest.raises(ValueError, match="Gaussian"):
-        tabular.q_learning(MODEL, explorer, episodes=1, max_steps=1, seed=0)
+        tabular.QLearning(explorer).train(MODEL, episodes=1, max_steps=1, seed=0)

@@ -13,7 +13,7 @@ import pytest
 import adeu
 from adeu import tabular
 from adeu.envs import Lake, lake_mdp
-from adeu.tabular.cache import compiled
+from adeu.tabular.cache import compile_kernel
 from adeu.tabular.kernels import train
 
 from . import reference
@@ -28,9 +28,10 @@ COIN = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
 
 
 def make_job(explorer, **changes):
-    return tabular.make_job(
-        MODEL, explorer, **{"episodes": 60, "max_steps": 24, "seed": 3, "evaluate_every": 10} | changes
-    )
+    """A short training, with fields of the agent and arguments of the job changed."""
+    fields = {name: changes.pop(name) for name in ("alpha", "gamma", "intrinsic", "learners") if name in changes}
+    agent = tabular.QLearning(explorer, **fields)
+    return agent.job(MODEL, **{"episodes": 60, "max_steps": 24, "seed": 3, "evaluate_every": 10} | changes)
 
 
 def by_hand(job):
@@ -50,7 +51,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 def test_a_reference_in_plain_python_learns_the_identical_table(epsilon, seed):
     explorer = ADEU if epsilon is None else COIN
-    ours = tabular.q_learning(MODEL, explorer, episodes=300, max_steps=24, seed=seed, alpha=0.7)
+    ours = tabular.QLearning(explorer, alpha=0.7).train(MODEL, episodes=300, max_steps=24, seed=seed)
     q, visits = reference.q_learning(MDP, episodes=300, max_steps=24, seed=seed, alpha=0.7, epsilon=epsilon)
     np.testing.assert_array_equal(ours.q, q)
     np.testing.assert_array_equal(ours.visits, visits)
@@ -115,16 +116,18 @@ def test_violations_are_counted():
 
 def test_new_values_compile_nothing_new():
     tabular.run(make_job(ADEU))
-    kernel = compiled(train, *tabular.Training(make_job(ADEU)).work)
+    kernel = compile_kernel(train, *tabular.Training(make_job(ADEU)).arguments)
     before = len(kernel.signatures)
     other = adeu.Explorer(adeu.Counts(S, beta=0.1), adeu.ShiftedSigmoid(1.0), adeu.Categorical(0.5))
     job = make_job(other, episodes=7, gamma=1, alpha=0.5, intrinsic=1, seed=9, evaluate_every=3, q=1.0)
     tabular.run(job)
-    assert compiled(train, *tabular.Training(job).work) is kernel
+    assert compile_kernel(train, *tabular.Training(job).arguments) is kernel
     assert len(kernel.signatures) == before
 
 
 def test_starting_tables():
+    cold = tabular.QLearning(GREEDY, q=-3.0).job(MODEL, episodes=1, max_steps=24, seed=0)
+    assert (cold.learner.q == -3).all()
     warm = tabular.run(make_job(GREEDY, q=-5.0 * MDP.terminal, visits=np.arange(S), episodes=1))
     assert warm.visits.sum() == np.arange(S).sum() + warm.steps.sum()
     assert warm.q.min() <= -5
@@ -140,17 +143,17 @@ class Frontier(adeu.Mechanism):
         return self.scale * jnp.sqrt(obs + 1.0), carry
 
 
-class FrontierRow(NamedTuple):
+class FrontierForm(NamedTuple):
     scale: float
 
 
 @tabular.lower.register
 def _(part: Frontier, model):
-    return FrontierRow(part.scale)
+    return FrontierForm(part.scale)
 
 
 @tabular.measure.register
-def _(f: FrontierRow, at):
+def _(f: FrontierForm, at):
     return f.scale * (at.s + 1) ** 0.5
 
 

@@ -20,8 +20,8 @@ def test_on_a_lake_adaptive_exploration_comes_first():
     adaptive = adeu.Explorer(adeu.Counts(model.num_states, beta=0.9), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
     constant = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
     for seed in range(5):
-        ours = tabular.q_learning(model, adaptive, seed=seed, **settings).first_solved(1e5)
-        theirs = tabular.q_learning(model, constant, seed=seed, **settings).first_solved(1e5)
+        ours = tabular.QLearning(adaptive).train(model, seed=seed, **settings).first_solved(1e5)
+        theirs = tabular.QLearning(constant).train(model, seed=seed, **settings).first_solved(1e5)
         assert ours is not None
         assert theirs is None or ours < theirs
 
@@ -46,19 +46,10 @@ def test_gymnasium_tables_are_solved(name, temperature, start, episodes):
     explorer = adeu.Explorer(
         adeu.Counts(model.num_states, beta=0.01), adeu.ShiftedSigmoid(2.0), adeu.Categorical(temperature)
     )
+    agent = tabular.QLearning(explorer, alpha="1/n", gamma=GAMMA, q=start)
     best = start_value(model, GAMMA)
     for seed in range(3):
-        done = tabular.q_learning(
-            model,
-            explorer,
-            episodes=episodes,
-            max_steps=200,
-            seed=seed,
-            alpha="1/n",
-            gamma=GAMMA,
-            evaluate_every=episodes,
-            q=start,
-        )
+        done = agent.train(model, episodes=episodes, max_steps=200, seed=seed, evaluate_every=episodes)
         reached = start_value(model, GAMMA, policy=done.q.argmax(axis=1))
         assert reached >= best - 0.01 * abs(best)
 
@@ -66,7 +57,7 @@ def test_gymnasium_tables_are_solved(name, temperature, start, episodes):
 def test_a_mask_is_kept_to():
     model = tabular.from_arrays([[0, 0]], [[1.0, 5.0]], [[True, True]], mask=[[True, False]])
     explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
-    done = tabular.q_learning(model, explorer, episodes=50, max_steps=1, seed=0, evaluate_every=1)
+    done = tabular.QLearning(explorer).train(model, episodes=50, max_steps=1, seed=0, evaluate_every=1)
     assert done.q.tolist() == [[1.0, -np.inf]]
     assert set(done.returns) == {1.0}
 
@@ -75,7 +66,8 @@ def test_start_states_and_outcomes_follow_their_probabilities():
     step = [(0.25, 0, 1.0, True), (0.75, 1, 0.0, True)]
     model = tabular.from_table({s: {0: step} for s in range(3)}, start=[0.5, 0.0, 0.5])
     explorer = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
-    done = tabular.q_learning(model, explorer, episodes=20_000, max_steps=5, seed=0, alpha="1/n", evaluate_every=1)
+    agent = tabular.QLearning(explorer, alpha="1/n")
+    done = agent.train(model, episodes=20_000, max_steps=5, seed=0, evaluate_every=1)
     assert done.visits[1] == 0
     assert done.visits[0] == pytest.approx(10_000, abs=300)
     assert done.q[0, 0] == pytest.approx(0.25, abs=0.02)
@@ -86,5 +78,6 @@ def test_start_states_and_outcomes_follow_their_probabilities():
 def test_coming_to_a_rare_state_pays(episodes, bonus):
     model = tabular.from_arrays([[1], [1]], [[0.0], [0.0]], [[False], [True]])
     explorer = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
-    done = tabular.q_learning(model, explorer, episodes=episodes, max_steps=9, seed=0, gamma=0.0, intrinsic=0.9)
+    agent = tabular.QLearning(explorer, gamma=0.0, intrinsic=0.9)
+    done = agent.train(model, episodes=episodes, max_steps=9, seed=0)
     assert done.q.ravel().tolist() == pytest.approx([bonus, 0.0])

@@ -49,13 +49,13 @@ def test_exploration_is_of_the_favourite_and_of_the_best_action():
     np.testing.assert_allclose(strays[:4], [0.75, 0.75, 0.3, 0.9])
 
 
-def train(game, explorer, episodes, seed=0, **settings):
+def train(game, explorer, episodes, seed=0):
     """The Q table and the visits before training and after each episode."""
-    model = tabular.from_mdp(game)
+    agent, model = tabular.QLearning(explorer), tabular.from_mdp(game)
     q, visits = [np.zeros(game.reward.shape)], [np.zeros(len(game.reward), int)]
     for episode in range(episodes):
         known = {"q": q[-1], "visits": visits[-1]}
-        result = tabular.q_learning(model, explorer, episodes=1, max_steps=90, seed=1000 * seed + episode, **known)
+        result = agent.train(model, episodes=1, max_steps=90, seed=1000 * seed + episode, **known)
         q.append(result.q)
         visits.append(result.visits)
     return np.array(q), np.array(visits)

@@ -176,7 +176,7 @@ def _takes(kind: Any) -> str:
         choices = typing.get_args(kind)
         return " or ".join(map(repr, choices)) if typing.get_origin(kind) is Literal else str(kind)
     if _is_part(kind):
-        return f"a {kind.__name__}, by its name or JSON,"
+        return f"a {kind.__name__} (its name or JSON)"
     if dataclasses.is_dataclass(kind):
-        return f"values for its fields: {', '.join(field_names(kind))};"
+        return f"values for its fields ({', '.join(field_names(kind))})"
     return str(kind.__name__)

@@ -1,5 +1,6 @@
 """DQN over tables: against a loop in plain Python on the same random numbers, in pieces, and in the deep sea."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -16,51 +17,51 @@ EZ = adeu.Explorer(adeu.Constant(1 / 11), adeu.Identity(), adeu.Options(2.0, car
 NOTHING = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
 
 
-def sea_job(size, explorer, replay, seed=0, episodes=500):
+def sea_job(size, agent, seed=0, episodes=500):
     model = tabular.from_mdp(deep_sea_mdp(Sea(size=size)))
-    return tabular.make_dqn_job(
-        model, explorer, replay, episodes=episodes, max_steps=size, seed=seed, evaluate_every=50
-    )
+    return agent.job(model, episodes=episodes, max_steps=size, seed=seed, evaluate_every=50)
 
 
 class Plain:
     """The same learner, written down once more with lists."""
 
-    def __init__(self, q, replay, gamma, rng):
+    def __init__(self, q, agent, gamma, rng):
         self.q, self.target = q.copy(), q.copy()
-        self.replay, self.gamma, self.rng = replay, gamma, rng
-        self.kept, self.steps = [None] * replay.capacity, 0
+        self.agent, self.gamma, self.rng = agent, gamma, rng
+        self.kept, self.steps = [None] * agent.capacity, 0
 
     def learn(self, s, a, reward, after, ended):
-        tables, replay = range(self.q.shape[1]), self.replay
-        mask = [replay.mask_probability >= 1 or uniform(self.rng) < replay.mask_probability for _ in tables]
-        self.kept[self.steps % replay.capacity] = (s, a, reward, after, ended, mask)
+        tables, agent = range(self.q.shape[1]), self.agent
+        mask = [agent.mask_probability >= 1 or uniform(self.rng) < agent.mask_probability for _ in tables]
+        self.kept[self.steps % agent.capacity] = (s, a, reward, after, ended, mask)
         self.steps += 1
-        if self.steps % replay.update_every == 0:
-            for _ in range(replay.batch):
-                filled = min(self.steps, replay.capacity)
+        if self.steps % agent.update_every == 0:
+            for _ in range(agent.batch):
+                filled = min(self.steps, agent.capacity)
                 s, a, reward, after, ended, mask = self.kept[int(uniform(self.rng) * filled)]
                 for i in tables:
                     y = reward + (0.0 if ended else self.gamma * self.target[after, i].max())
                     if mask[i]:
-                        self.q[s, i, a] += replay.alpha * (y - self.q[s, i, a])
-        if self.steps % replay.target_every == 0:
+                        self.q[s, i, a] += agent.alpha * (y - self.q[s, i, a])
+        if self.steps % agent.target_every == 0:
             self.target = self.q.copy()
 
 
 @pytest.mark.parametrize(
-    "replay",
+    "agent",
     [
-        tabular.Replay(alpha=0.3, capacity=40, batch=4, target_every=7),
-        tabular.Replay(capacity=1000, batch=8, update_every=3, target_every=5, tables=3, mask_probability=0.5),
+        tabular.TableDqn(NOTHING, alpha=0.3, capacity=40, batch=4, target_every=7),
+        tabular.TableDqn(
+            NOTHING, capacity=1000, batch=8, update_every=3, target_every=5, tables=3, mask_probability=0.5
+        ),
     ],
     ids=["one", "three"],
 )
-def test_it_learns_as_a_plain_loop_does(replay):
-    job = sea_job(4, NOTHING, replay)
+def test_it_learns_as_a_plain_loop_does(agent):
+    job = sea_job(4, agent)
     learner, rng = job.learner, np.random.default_rng(0)
     own, theirs = streams(5, 1)[0], streams(5, 1)[0]
-    plain = Plain(learner.q, replay, 0.9, theirs)
+    plain = Plain(learner.q, agent, 0.9, theirs)
     with np.errstate(over="ignore"):
         for _ in range(100):
             s, after = (int(x) for x in rng.integers(10, size=2))
@@ -75,7 +76,7 @@ def test_it_learns_as_a_plain_loop_does(replay):
 def test_whom_behaviour_follows():
     center = np.zeros(2)
     for acting, expected in [("mean", [2.0, 2.0]), ("sampled", [3.0, 4.0]), ("ucb", [2.5, 3.0])]:
-        job = sea_job(4, NOTHING, tabular.Replay(tables=2, acting=acting, ucb=0.5))
+        job = sea_job(4, tabular.TableDqn(NOTHING, tables=2, acting=acting, ucb=0.5))
         job.learner.q[3] = [[1.0, 0.0], [3.0, 4.0]]
         job.learner.clock.table[0] = 1
         prefer(job.learner, job.model.mask, 3, center)
@@ -85,15 +86,15 @@ def test_whom_behaviour_follows():
 
 
 METHODS = {
-    "ez": (EZ, tabular.Replay(capacity=300)),
-    "bootstrapped": (NOTHING, tabular.Replay(tables=4, start=0.1, acting="sampled", mask_probability=0.5)),
-    "ucb": (NOTHING, tabular.Replay(tables=4, start=0.1, acting="ucb", ucb=3.0)),
+    "ez": tabular.TableDqn(EZ, capacity=300),
+    "bootstrapped": tabular.TableDqn(NOTHING, tables=4, start=0.1, acting="sampled", mask_probability=0.5),
+    "ucb": tabular.TableDqn(NOTHING, tables=4, start=0.1, acting="ucb", ucb=3.0),
 }
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_pieces_and_files_change_nothing(name, tmp_path):
-    job = sea_job(6, *METHODS[name], episodes=100)
+    job = sea_job(6, METHODS[name], episodes=100)
     whole = tabular.run(job)
     training = tabular.Training(job)
     training.advance(37)
@@ -104,36 +105,36 @@ def test_pieces_and_files_change_nothing(name, tmp_path):
     later.advance(100)
     assert (later.result().q == whole.q).all()
     assert (later.result().returns == whole.returns).all()
-    assert later.work.learner.clock.steps[0] == 600
+    assert later.arguments.learner.clock.steps[0] == 600
 
 
 def test_python_and_compiled_code_agree():
-    job = sea_job(5, *METHODS["bootstrapped"], episodes=20)
+    job = sea_job(5, METHODS["bootstrapped"], episodes=20)
     compiled, python = tabular.Training(job), tabular.Training(job)
     compiled.advance(20)
     for _ in range(20):
         python.trace()
-    assert (compiled.work.learner.q == python.work.learner.q).all()
-    assert len({int(t) for t in compiled.work.learner.clock.table}) == 1
+    assert (compiled.arguments.learner.q == python.arguments.learner.q).all()
+    assert len({int(t) for t in compiled.arguments.learner.clock.table}) == 1
 
 
 def test_the_table_that_acts_changes_from_episode_to_episode():
-    training, seen = tabular.Training(sea_job(5, *METHODS["bootstrapped"], episodes=40)), set()
+    training, seen = tabular.Training(sea_job(5, METHODS["bootstrapped"], episodes=40)), set()
     for _ in range(40):
         training.advance(1)
-        seen.add(int(training.work.learner.clock.table[0]))
+        seen.add(int(training.arguments.learner.clock.table[0]))
     assert seen == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_deep_exploration_finds_the_treasure(name):
-    explorer, replay = METHODS[name]
-    if replay.tables > 1:
-        replay = replay._replace(tables=10, mask_probability=1.0)
-    training = tabular.Training(sea_job(10, explorer, replay, episodes=2000))
+    agent = METHODS[name]
+    if agent.tables > 1:
+        agent = dataclasses.replace(agent, tables=10, mask_probability=1.0)
+    training = tabular.Training(sea_job(10, agent, episodes=2000))
     training.advance(2000)
     assert training.result().returns[-1] == pytest.approx(0.99)
-    clock = training.work.learner.clock
+    clock = training.arguments.learner.clock
     assert clock.highest[0] == pytest.approx(0.999)
     assert 10 <= clock.highest_at[0] < 20_000
     assert clock.highest_at[0] % 10 == 0  # the last step of an episode
@@ -141,7 +142,7 @@ def test_deep_exploration_finds_the_treasure(name):
 
 def test_one_table_without_options_does_not():
     greedy = adeu.Explorer(adeu.Constant(1 / 21), adeu.Identity(), adeu.Bernoulli())
-    assert (tabular.run(sea_job(20, greedy, tabular.Replay(), episodes=1000)).returns <= 0).all()
+    assert (tabular.run(sea_job(20, tabular.TableDqn(greedy), episodes=1000)).returns <= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -154,8 +155,19 @@ def test_one_table_without_options_does_not():
         ({"acting": "max"}, "acting takes 'mean' or 'sampled' or 'ucb', got 'max'"),
         ({"mask_probability": 0.0}, "mask_probability takes a finite number > 0 and <= 1, got 0.0"),
         ({"start": -1.0}, "start takes a finite number >= 0, got -1.0"),
+        ({"ucb": -1.0}, "ucb takes a finite number >= 0, got -1.0"),
+        ({"gamma": 1.1}, "gamma takes a finite number >= 0 and <= 1, got 1.1"),
+        ({"update_every": 0}, "update_every takes a whole number >= 1, got 0"),
+        ({"target_every": 0}, "target_every takes a whole number >= 1, got 0"),
+        ({"explorer": adeu.Constant(0.1)}, "explorer takes an Explorer, got Constant(c=0.1)"),
     ],
 )
-def test_bad_settings(changed, message):
-    with pytest.raises(ValueError, match=re.escape(f"Replay: {message}")):
-        sea_job(4, NOTHING, tabular.Replay(**changed))
+def test_bad_fields(changed, message):
+    with pytest.raises(ValueError, match=re.escape(f"TableDqn: {message}")):
+        tabular.TableDqn(**{"explorer": NOTHING} | changed)
+
+
+def test_more_actions_than_the_replay_can_hold():
+    model = tabular.from_arrays(np.zeros((1, 257), int), np.zeros((1, 257)), np.ones((1, 257), bool))
+    with pytest.raises(ValueError, match="TableDqn: model takes at most 256 actions, got 257"):
+        tabular.TableDqn(NOTHING).job(model, episodes=1, max_steps=1, seed=0)

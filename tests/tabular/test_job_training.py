@@ -1,4 +1,4 @@
-"""A training in pieces, saved and gone on with, and what a trace shows of it."""
+"""A training in pieces, saved and resumed, and what a trace shows of it."""
 
 import dataclasses
 import pickle
@@ -9,7 +9,7 @@ import pytest
 
 import adeu
 from adeu import tabular
-from adeu.tabular import training as module
+from adeu.tabular import job_training as module
 from adeu.tabular.decision_forms import normalize
 
 from .test_engine import ADEU, COIN, EXPLORERS, MDP, MODEL, assert_same, make_job
@@ -133,7 +133,7 @@ def test_a_trace_of_adaptive_exploration():
         assert trace.spread.mean() == pytest.approx(spread)
         for s, f, g in zip(trace.state, trace.uncertainty, trace.spread, strict=True):
             assert f == 1 / (0.9 * np.sqrt(visits[s] + 1))
-            assert g == normalize(training.work.g, f)
+            assert g == normalize(training.arguments.g, f)
             visits[s] += 1
     every = tabular.Trace(*map(np.concatenate, zip(*episodes, strict=True)))
     assert every.explored.any()
@@ -178,7 +178,7 @@ def test_other_threads_live_while_a_kernel_runs():
     worker.start()
     seen = set()
     while worker.is_alive():
-        seen.add(np.count_nonzero(training.work.record.steps))
+        seen.add(np.count_nonzero(training.arguments.record.steps))
     worker.join()
     assert training.left == 0
     assert any(1 < episodes < 400_000 for episodes in seen)
