@@ -76,7 +76,7 @@ class GymLoop:
     recorded: bool = False
 
     def __post_init__(self) -> None:
-        check_lengths(self)
+        check_arguments(self)
         if hasattr(self.env, "num_envs"):
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
@@ -154,8 +154,9 @@ class GymLoop:
         return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()
 
 
-def check_lengths(loop: Any) -> None:
-    """Checks the numbers that every loop in Gymnasium takes."""
+def check_arguments(loop: Any) -> None:
+    """Checks the agent and the numbers that every loop in Gymnasium takes."""
+    check.instance(loop, "agent", Agent)
     for argument in ("steps", "evaluate_every", "evaluate_episodes"):
         check.whole(loop, argument)
     check.whole(loop, "warmup", at_least=0)

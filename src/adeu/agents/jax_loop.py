@@ -123,6 +123,7 @@ class JaxLoop:
     evaluate_steps: int = 10_000
 
     def __post_init__(self) -> None:
+        check.instance(self, "agent", Agent)
         if not hasattr(self.env, "default_params"):
             check.refuse(self, "env", "an environment with gymnax's interface (GymLoop takes Gymnasium's)", self.env)
         for argument in ("evaluate_every", "evaluate_episodes", "evaluate_steps"):
@@ -254,6 +255,8 @@ class _JaxPlayer(Generic[Learned, Acting, Row]):
         row, enters = agent.row(coins, transition, decision)
         first_obs, afresh = self._reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
+        if enters is not True:
+            enters = enters | (state.replay.added == 0)  # an empty one takes any row
         replay = replay_jax.add(state.replay, row, True if early else enters)
         learned = agent.absorb(key_absorb, state.learned, transition, state.step)
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, check_needs
 from adeu.agents.compiling import compile_agent, compile_vector, own
-from adeu.agents.gym_loop import EVALUATION, TRAINING, check_lengths, evaluate, seed_of
+from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate, seed_of
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws, example_row
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.replay_numpy import NumpyReplay
@@ -65,7 +65,7 @@ class VectorLoop:
     evaluate_episodes: int = 10
 
     def __post_init__(self) -> None:
-        check_lengths(self)
+        check_arguments(self)
         if not hasattr(self.envs, "num_envs"):
             check.refuse(self, "envs", "a vector of environments; GymLoop takes a single one", self.envs)
         spaces, count = (self.envs.single_observation_space, self.envs.single_action_space), self.envs.num_envs
@@ -76,6 +76,9 @@ class VectorLoop:
         self._run, self._all = compile_agent(self.agent), compile_vector(self.agent, count)
         self._key = jax.random.key_data(jax.random.key(self.seed))
         self._absorbs = "observe" in self.agent.explorer.learns_from
+        if self.agent.capacity < count:
+            takes = f"at least a row for each of {count} environments"
+            check.refuse(self.agent, "capacity", takes, self.agent.capacity)
         example = example_row(self.agent, self._reader)
         self._replays = [NumpyReplay(self.agent.capacity // count, example) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
@@ -158,7 +161,7 @@ class VectorLoop:
         for env in real:
             one = Transition(*(None if each is None else each[env] for each in transitions))
             row, enters = self.agent.row(coins[env], one, Decision(*(each[env] for each in decision)))
-            if enters or early:
+            if enters or early or not len(self._replays[env]):  # an empty one takes any row
                 self._replays[env].add(row, bool(one.terminated or one.truncated))
             if self._absorbs:
                 self._learned = self._run.absorb(self._key, self._learned, one, np.int32(self.step - 1))
