@@ -27,14 +27,15 @@ from typing import Any
 
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import adeu
 import adeu.envs
 from adeu import tabular
-from adeu.agents import Dqn, compiled, keys
-from adeu.agents.dqn import bound
-from adeu.core.contract import Transition
+from adeu.agents import Dqn, JaxLoop, keys, replay_jax
+from adeu.agents.compiling import own, select
+from adeu.core.contract import Decision, Transition
 from adeu.envs import JaxDeepSea, Sea, deep_sea_mdp
 
 ROUNDS = 5
@@ -50,12 +51,12 @@ def agent(size: int, update_every: int) -> Dqn:
 
 def by_scan(size: int, update_every: int, seeds: Any, steps: int = 3000) -> Way:
     dqn = agent(size, update_every)
-    loop = compiled(dqn, JaxDeepSea(Sea(size)))
+    loop = JaxLoop(dqn, JaxDeepSea(Sea(size)))
     state = loop.init(seeds)
 
     def train() -> int:
         nonlocal state
-        for _ in range(steps // dqn.evaluate_every):
+        for _ in range(steps // loop.evaluate_every):
             state, _ = loop.advance(state)
         jax.block_until_ready(state)  # type: ignore[no-untyped-call]
         return steps * np.size(seeds)
@@ -65,35 +66,41 @@ def by_scan(size: int, update_every: int, seeds: Any, steps: int = 3000) -> Way:
 
 def by_python(size: int, update_every: int, steps: int = 1000) -> Way:
     env, sea = JaxDeepSea(Sea(size)), Sea(size)
-    dqn, rule = bound(
-        dataclasses.replace(agent(size, update_every), adam="dense"), env.observation_space(sea), env.action_space()
-    )
+    dense = dataclasses.replace(agent(size, update_every), adam="dense")
+    dqn = dense.bind(env.observation_space(sea), env.action_space())
 
-    def step(key: Any, learner: Any, actor: Any, place: Any, number: int) -> Any:
-        key_act, key_absorb, key_next = jax.random.split(key, 3)
-        decision, actor = rule.decide(key_act, learner, actor, number)
-        obs, place, reward, terminated, _ = env.step_env(key, place, decision.action, sea)
-        first_obs, first = env.reset_env(key, sea)
-        transition = Transition(actor.obs, decision.action, reward, obs, terminated, np.False_)
-        learner, actor = rule.absorb(key_absorb, learner, actor, transition, first_obs, number)
-        place = jax.tree.map(lambda a, b: jax.numpy.where(terminated, a, b), first, place)
-        return key_next, learner, actor, place
+    def step(key: Any, learned: Any, replay: Any, carry: Any, obs: Any, place: Any, number: Any) -> Any:
+        key_act, key_absorb, key_begin, key_next = jax.random.split(key, 4)
+        decision, carry = dqn.decide(key_act, dqn.acting(learned), carry, obs, number, jnp.asarray(False))
+        next_obs, place, reward, terminated, _ = env.step_env(key, place, decision.action, sea)
+        transition = Transition(obs, decision.action, reward, next_obs, terminated, np.False_)
+        row, enters = dqn.row(None, transition, decision)
+        learned = dqn.absorb(key_absorb, learned, transition, number)
+        begun = dqn.begin(key_begin, carry), *env.reset_env(key, sea)
+        now = select(terminated, begun, (carry, next_obs, place))
+        return key_next, learned, replay_jax.add(replay, row, enters), *now
 
-    play, learn = jax.jit(step, donate_argnums=1), jax.jit(rule.learn, donate_argnums=1)
-    copy = jax.jit(lambda learner: rule.synchronise(learner).target)
+    def update(key: Any, learned: Any, replay: Any, number: Any) -> Any:
+        key_sample, key_learn = jax.random.split(key)
+        return dqn.learn(key_learn, learned, replay_jax.sample(replay, key_sample, 1, dqn.batch), number)
+
+    play, learn = jax.jit(step, donate_argnums=(1, 2)), jax.jit(update, donate_argnums=1)
+    sync = jax.jit(dqn.sync)
     obs, place = env.reset_env(keys.new(0), sea)
-    key = keys.new(0)
-    learner, actor = jax.tree.map(jax.numpy.copy, rule.init(keys.new(1), obs))
+    now = keys.new(0), own(dqn.init(keys.new(1), obs)), None, dqn.begin(keys.new(2)), obs, place
+    no, zero = jnp.zeros((), bool), jnp.zeros(())
+    example, _ = dqn.row(None, Transition(obs, jnp.zeros((), int), zero, obs, no, no), Decision(0, no, zero, zero))
+    now = *now[:2], replay_jax.create(dqn.capacity, example), *now[3:]
 
     def train() -> int:
-        nonlocal key, learner, actor, place
+        nonlocal now
         for number in range(steps):
             if number % dqn.target_every == 0:
-                learner = learner._replace(target=jax.tree.map(jax.numpy.copy, copy(learner)))
-            key, learner, actor, place = play(key, learner, actor, place, number)
+                now = now[0], own(sync(now[1])), *now[2:]
+            now = play(*now, number)
             if (number + 1) % update_every == 0:
-                learner = learn(key, learner, number)
-        jax.block_until_ready(learner)  # type: ignore[no-untyped-call]
+                now = now[0], learn(*now[:3], number), *now[2:]
+        jax.block_until_ready(now)  # type: ignore[no-untyped-call]
         return steps
 
     return train

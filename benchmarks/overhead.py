@@ -20,15 +20,15 @@ import numpy as np
 from gymnasium.spaces import Box
 
 import adeu
-from adeu.mechanisms import network
+from adeu.core import networks
 
 OBSERVATION, ACTION, ROUNDS = 17, 6, 3000
 
 
 def measure(batch: int) -> dict[str, float]:
     """The median microseconds of each call."""
-    layers = network.init(jax.random.key(0), (OBSERVATION, 256, 256, ACTION))
-    forward = jax.jit(lambda layers, obs: jnp.tanh(network.apply(layers, obs)))
+    layers = networks.init_layers(jax.random.key(0), (OBSERVATION, 256, 256, ACTION))
+    forward = jax.jit(lambda layers, obs: jnp.tanh(networks.apply(layers, obs)))
     noise = np.random.default_rng(0)
     obs = noise.standard_normal((batch, OBSERVATION), np.float32)
     spaces = SimpleNamespace(

@@ -31,7 +31,7 @@ ROUNDS = 3
 SETTING = adeu_counts()
 """As in `adeu run frozen-lake`."""
 TABLE = deep_sea.options(40, carried=True)
-NETWORK = dataclasses.replace(deep_sea_mlp.options(20, carried=True), steps=80_000)
+NETWORK = dataclasses.replace(deep_sea_mlp.cases(20)["ez-carried"], steps=80_000)
 TD3 = dataclasses.replace(mujoco.cases("Hopper-v5", "td3")["rnd"], steps=3_000, warmup=1_000, evaluate_every=3_000)
 SWEEPS: dict[str, tuple[Setting, Setting]] = {
     "lake": (SETTING, dataclasses.replace(SETTING, episodes=100)),

@@ -17,6 +17,7 @@ The ceiling is the number of updates whose matrix products alone fit into a seco
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import json
 import os
@@ -49,16 +50,12 @@ def training(case: str, env_name: str, overlap: bool = False) -> Piece:
     """Our TD3, in a case of the main experiment."""
     import gymnasium
 
-    import adeu
-    from adeu.agents import HostLoop, Td3, Td3Agent
+    from adeu.agents import GymLoop
     from adeu.experiments.mujoco import cases
 
-    setting, env = cases(env_name, "td3")[case], gymnasium.make(env_name)
-    explorer = adeu.Explorer(setting.f, setting.g, setting.D)
-    td3 = Td3(explorer, critics=setting.critics, capacity=CAPACITY, warmup=WARMUP)
-    loop = HostLoop(
-        Td3Agent(td3, env, seed=0, overlap=overlap), env, env, steps=ENDLESS, seed=0, evaluate_every=ENDLESS
-    )
+    env = gymnasium.make(env_name)
+    agent = dataclasses.replace(cases(env_name, "td3")[case].agent, capacity=CAPACITY)
+    loop = GymLoop(agent, env, env, ENDLESS, seed=0, warmup=WARMUP, evaluate_every=ENDLESS, overlap=overlap)
 
     def train(steps: int) -> int:
         before = loop.step
@@ -110,23 +107,28 @@ def updates(env_name: str) -> Piece:
     import numpy as np
 
     import adeu
-    from adeu.agents import Td3, Td3Agent
+    from adeu.agents import Td3
+    from adeu.agents.player import Player
+    from adeu.agents.reading import Reader
     from adeu.core.contract import Transition
 
     env = gymnasium.make(env_name)
     explorer = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Gaussian())
-    agent = Td3Agent(Td3(explorer, capacity=CAPACITY, warmup=WARMUP), env, seed=0)
-    rng, inputs = np.random.default_rng(0), env.observation_space.shape[0]  # type: ignore[index]
-    agent.begin(rng.normal(size=inputs))
-    step = 0
+    spaces = env.observation_space, env.action_space
+    reader = Reader(*spaces)
+    player = Player(Td3(explorer, capacity=CAPACITY).bind(*spaces), reader, seed=0, warmup=WARMUP)
+    rng, obs, step = np.random.default_rng(0), reader.zeros(), 0
+    player.begin(obs)
+    player.act(step, {})
 
     def train(count: int) -> int:
-        nonlocal step
+        nonlocal obs, step
         for _ in range(count):
             step += 1
-            transition = Transition(None, env.action_space.sample(), 0.0, rng.normal(size=inputs), False, False)
-            agent.observe(transition, step)
-        jax.block_until_ready(agent.arrays())  # type: ignore[no-untyped-call]
+            next_obs, action = reader.obs(rng.normal(size=obs.shape)), reader.taken(env.action_space.sample())
+            player.observe(Transition(obs, action, reader.reward(0.0), next_obs, False, False), step)
+            obs = next_obs
+        jax.block_until_ready(player.arrays())  # type: ignore[no-untyped-call]
         return count
 
     return train

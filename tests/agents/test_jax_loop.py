@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import pickle
 
 import gymnasium
 import jax
@@ -132,6 +133,12 @@ def test_parameters_that_are_arrays_share_a_compilation_where_they_are_equal():
     params = ({"wind": np.array(wind)} for wind in ([0.0, 1.0], [0.0, 1.0], [1.0]))
     first, same, other = (JaxLoop(DQN, JaxCartPole(), each, evaluate_every=50) for each in params)
     assert jax_loop._compile(first) is jax_loop._compile(same)
+    assert jax_loop._compile(first) is not jax_loop._compile(other)
+
+
+def test_equal_seas_share_a_compilation():
+    first, same, other = (JaxLoop(DQN, JaxDeepSea(Sea(size=size)), evaluate_every=50) for size in (4, 4, 5))
+    assert jax_loop._compile(first) is jax_loop._compile(pickle.loads(pickle.dumps(same)))
     assert jax_loop._compile(first) is not jax_loop._compile(other)
 
 

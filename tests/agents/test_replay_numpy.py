@@ -26,10 +26,8 @@ def play(replay, steps, seed, ends, jumps=0.0):
         terminated, truncated = rng.random(2) < ends
         replay.add(Td3Row(obs, action, reward, next_obs, terminated), bool(terminated or truncated))
         added.append((*obs, *action, reward, terminated, *next_obs))
-        if terminated or truncated or rng.random() < jumps:
-            obs = rng.normal(size=2).astype(np.float32)
-        else:
-            obs = next_obs
+        other = terminated or truncated or rng.random() < jumps
+        obs = rng.normal(size=2).astype(np.float32) if other else next_obs
     return added
 
 

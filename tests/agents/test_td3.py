@@ -158,9 +158,7 @@ def test_a_bonus_learns_where_it_pays():
 
 
 def test_ucb_takes_the_candidate_with_the_highest_bound():
-    td3, learned = bound(
-        dataclasses.replace(UCB, explorer=STILL, candidates=16, candidate_spread=1.0, ucb=3.0)
-    )
+    td3, learned = bound(dataclasses.replace(UCB, explorer=STILL, candidates=16, candidate_spread=1.0, ucb=3.0))
     acting, obs = td3.acting(learned), np.ones(3, np.float32)
     decide = jax.jit(jax.vmap(lambda key: td3.decide(key, acting, td3.begin(key), obs, 10**6, False)[0].action))
     chosen = np.asarray(decide(jax.random.split(jax.random.key(1), 200))) / 2  # actions lie between -2 and 2

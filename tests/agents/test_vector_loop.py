@@ -1,4 +1,4 @@
-"""The loop in a vector of environments: each decides for itself, ends in its own time, and only real steps are learned."""
+"""The loop in a vector of environments: each decides for itself and ends in its own time; real steps are learned."""
 
 import dataclasses
 
@@ -113,7 +113,7 @@ def test_numbers_that_are_not_finite_are_named(where, call, place, monkeypatch):
         monkeypatch.setattr(Counter, "reset", broken)
     else:
         monkeypatch.setattr(Counter, "step", lambda self, action: (self.state * np.nan, 0.0, False, False, {}))
-    with pytest.raises(ValueError, match=rf"{call}\(\) returned the observation .*nan.* {place}; it takes fin"):
+    with pytest.raises(ValueError, match=rf"(?s){call}\(\) returned the observation .*nan.* {place}; it takes fin"):
         VectorLoop(SMALL, envs, other, steps=6, warmup=8, evaluate_every=6).run()
 
 

@@ -170,7 +170,7 @@ def test_a_run_that_fails_takes_no_other_with_it(tmp_path):
 
 
 def test_a_worker_loads_no_jax():
-    script = "import sys, adeu.runs.engines.worker, adeu.runs.tabular; print('jax' in sys.modules)"
+    script = "import sys, adeu.runs.engines.worker, adeu.runs.trainers.tabular_trainer; print('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
 
 

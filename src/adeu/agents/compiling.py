@@ -40,7 +40,7 @@ class VectorSteps(NamedTuple, Generic[Acting]):
     """What each environment of a vector has its own of, for all of them at once."""
 
     begin: Callable[[Array, np.int32, Carry, Any], Carry]
-    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_], tuple[Decision, Carry]]
+    decide: Callable[[Array, Acting, Carry, Any, np.int32, np.bool_, Any], tuple[Decision, Carry]]
 
 
 def at(key: Array, use: int, number: Array) -> Key:
@@ -96,10 +96,12 @@ def compile_vector(agent: Agent[Learned, Acting, Row], envs: int) -> VectorSteps
         return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array
+        key: Array, acting: Acting, carry: Carry, obs: Array, step: Array, early: Array, real: Array
     ) -> tuple[Decision, Carry]:
+        """Where the step is not a real one but a reset, the carry stays as it is."""
         keys = jax.random.split(at(key, ACT, step), envs)
-        return jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+        decision, after = jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+        return decision, jax.vmap(select)(real, after, carry)
 
     return VectorSteps(jax.jit(begin), jax.jit(decide))
 

@@ -92,7 +92,13 @@ class ByValue:
     @classmethod
     def of(cls, params: Any) -> ByValue:
         leaves, structure = jax.tree.flatten(params)
-        return cls(params, (structure, *((str(a.dtype), a.shape, a.tobytes()) for a in map(np.asarray, leaves))))
+        return cls(params, (structure, *map(cls._value, leaves)))
+
+    @staticmethod
+    def _value(leaf: Any) -> Any:
+        array = np.asarray(leaf)
+        # The bytes of an object's array are its address.
+        return leaf if array.dtype == object else (str(array.dtype), array.shape, array.tobytes())
 
 
 @dataclasses.dataclass(frozen=True)

@@ -100,15 +100,16 @@ class VectorLoop:
 
     def advance(self) -> None:
         """Steps all environments, and makes the updates that are due."""
-        early = self.step < self.warmup
+        early, real = self.step < self.warmup, ~self._resetting
+        acting, step = self.agent.acting(self._learned), np.int32(self.step)
         decided, self._carry = self._all.decide(
-            self._key, self.agent.acting(self._learned), self._carry, self._obs, np.int32(self.step), np.bool_(early)
+            self._key, acting, self._carry, self._obs, step, np.bool_(early), real
         )
         decision = Decision(*map(np.asarray, decided))
         check_converged(self.agent, f"after step {self.step} an action", decision.action)
         action = self._reader.action(decision.action)
         returned, paid, terminated, truncated, info = self.envs.step(action)
-        real, ended = ~self._resetting, terminated | truncated
+        ended = terminated | truncated
         last, obs = self._last_and_next(self._read("step", returned), ended, info)
         reward = self._reader.reward(paid)
         check_finite(self.envs, "step", self._place, reward=reward)

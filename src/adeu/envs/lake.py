@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.envs import check
+from adeu.envs import env_check as check
 from adeu.envs.layouts import COLUMN_STEPS, LAYOUTS, ROW_STEPS, Ints
 
 HOLE = -10.0

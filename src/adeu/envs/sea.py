@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.envs import check
+from adeu.envs import env_check as check
 from adeu.envs.layouts import Ints
 from adeu.envs.mdp import Mdp
 

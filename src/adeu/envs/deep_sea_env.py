@@ -10,7 +10,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from adeu.envs import check, sea_picture
+from adeu.envs import env_check as check
+from adeu.envs import sea_picture
 from adeu.envs.sea import Sea, deep_sea_mdp, right_actions
 
 

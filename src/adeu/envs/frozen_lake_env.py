@@ -10,7 +10,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from adeu.envs import check, picture, text
+from adeu.envs import env_check as check
+from adeu.envs import picture, text
 from adeu.envs.lake import Lake
 from adeu.envs.layouts import COLUMN_STEPS, ROW_STEPS
 from adeu.envs.mdp import lake_mdp
