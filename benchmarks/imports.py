@@ -15,7 +15,7 @@ import numpy as np
 
 ROUNDS = 7
 STATEMENTS = {
-    "jax, equinox, optax": "import jax, equinox, optax",
+    "jax, equinox": "import jax, equinox",
     "adeu": "import adeu",
     "adeu and its parts": "import adeu; adeu.Behavior, adeu.Explorer, adeu.Rnd, adeu.Gaussian",
 }
@@ -28,7 +28,7 @@ def main() -> None:
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", statement], check=True)
             times[name].append(time.perf_counter() - start)
-    reference = np.median(times["jax, equinox, optax"])
+    reference = np.median(times["jax, equinox"])
     for name, values in times.items():
         print(
             f"import {name:20s} {np.median(values):5.2f} s   ratio {np.median(values) / reference:.2f}   (aim <= 1.3)"

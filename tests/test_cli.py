@@ -185,7 +185,7 @@ class TestTrain:
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
         assert spec["case"] == "dqn-Mine-Clip(high=0.3)-Bernoulli-steps=2000-f.c=0.1"
-        assert spec["setting"]["f"] == {"part": "mine:Mine", "c": 0.1}
+        assert spec["setting"]["agent"]["explorer"]["f"] == {"part": "mine:Mine", "c": 0.1}
 
     def test_what_a_module_prints_is_not_in_the_json(self, tmp_path):
         """When it is imported, when it is used, from below Python, and when the process ends."""
@@ -215,7 +215,7 @@ class TestTrain:
             (["Tax-v3"], "env takes a registered name, got 'Tax-v3'"),
             (
                 ["Pendulum-v1", "--agent", "dqn"],
-                "dqn does not go with Pendulum-v1: Dqn: action space takes a Discrete",
+                "dqn does not fit Pendulum-v1: Dqn: action space takes a Discrete",
             ),
             (["Pendulum-v1", "--agent", "q-learning"], "an environment with a transition table P"),
             (["CartPole-v1", "--agent", "dnq"], "unknown agent 'dnq'; did you mean 'dqn'"),
@@ -223,15 +223,15 @@ class TestTrain:
             (["CartPole-v1", "--steps", "1500"], "steps takes a multiple of evaluate_every=1000, got 1500"),
             (
                 ["CartPole-v1", "--f", "counts"],
-                "--f takes a part that goes with dqn in CartPole-v1, such as EnsembleStd, Rnd",
+                "--f takes a part that fits dqn in CartPole-v1, such as EnsembleStd, Rnd",
             ),
             (
                 ["CliffWalking-v1", "--f", "rnd"],
-                "--f takes a part that goes with q-learning in CliffWalking-v1, such as Counts, ",
+                "--f takes a part that fits q-learning in CliffWalking-v1, such as Counts, ",
             ),
             (
                 ["CliffWalking-v1", "--g", "counts"],
-                "--g takes a part that goes with q-learning in CliffWalking-v1, such as Clip, Identity",
+                "--g takes a part that fits q-learning in CliffWalking-v1, such as Clip, Identity",
             ),
             (["CliffWalking-v1", "--D", "gaussian"], "such as Bernoulli, Categorical, Options; got 'gaussian'"),
             (["CliffWalking-v1", "--f", "cuonts"], "did you mean 'Counts'"),

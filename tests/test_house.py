@@ -84,3 +84,60 @@ def test_every_public_name_can_be_loaded():
         assert getattr(adeu, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = adeu.no_such_name
+
+
+def classes():
+    """Every public class, with the file that defines it."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield node, path
+
+
+def names(tree: ast.AST):
+    """Every name that code uses, strings and comments apart."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield from node.name.split(".")
+
+
+def test_loops_know_no_agent_by_name():
+    """Outside its own file an agent's name stands in the list of exports and in experiments alone."""
+    own = {
+        node.name: path
+        for node, path in classes()
+        if any(isinstance(base, ast.Subscript) and ast.unparse(base.value) == "Agent" for base in node.bases)
+    }
+    assert {"Dqn", "Td3"} <= own.keys()
+    known = [SOURCE / "agents" / "__init__.py", *own.values()]
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path not in known and path.relative_to(SOURCE).parts[0] != "experiments":
+            assert not own.keys() & set(names(ast.parse(path.read_text()))), path
+    for loop in ("gym_loop", "vector_loop", "jax_loop", "player", "compiling"):
+        used = set(names(ast.parse((SOURCE / "agents" / f"{loop}.py").read_text())))
+        assert not used & {path.stem for path in own.values()}, f"{loop} imports an agent's module"
+
+
+def test_every_file_has_a_name_of_its_own():
+    found = [path.name for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    assert sorted({name for name in found if found.count(name) > 1}) == []
+
+
+def test_every_public_class_has_a_name_of_its_own():
+    found = [node.name for node, _ in classes()]
+    assert sorted({name for name in found if found.count(name) > 1}) == []
+
+
+def test_the_tabular_forms_of_parts_are_named_so():
+    tree = ast.parse((SOURCE / "tabular" / "lower.py").read_text())
+    made = [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("f_forms", "decision_forms")
+    ]
+    assert len(set(made)) > 20
+    assert all(name.endswith("Form") for name in made)

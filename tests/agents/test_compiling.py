@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import adeu
-from adeu.agents import Td3, Td3Agent, compiling, td3_host
+from adeu.agents import Td3, compiling
+from adeu.agents.td3 import Td3Row
 
 
 @pytest.fixture
@@ -16,22 +17,24 @@ def threads(monkeypatch):
     def have(count):
         monkeypatch.setenv("NPROC", str(count))
         compiling.options.cache_clear()
-        td3_host.compiled.cache_clear()
+        compiling.compile_agent.cache_clear()
 
     yield have
     monkeypatch.undo()
     compiling.options.cache_clear()
-    td3_host.compiled.cache_clear()
+    compiling.compile_agent.cache_clear()
 
 
 def update_of_td3():
     """The compiled update, as text."""
     env = gymnasium.make("Pendulum-v1")
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
-    agent = Td3Agent(Td3(explorer, hidden=(64, 64), batch=64), env, seed=0)
-    rows, next_obs = np.zeros((2, 64, 3 + 1 + 2), np.float32), np.zeros((2, 64, 3), np.float32)
-    lowered = agent._run.update.lower(agent._key, agent._learner, rows, next_obs, np.int32(0))
-    return lowered.compile().as_text()
+    agent = Td3(explorer, hidden=(64, 64), batch=64).bind(env.observation_space, env.action_space)
+    run, key = compiling.compile_agent(agent), jax.random.key_data(jax.random.key(0))
+    obs, action, number = np.zeros((2, 64, 3), np.float32), np.zeros((2, 64, 1), np.float32), np.zeros((2, 64))
+    learned = jax.eval_shape(run.init, key, obs[0, 0])
+    batches = Td3Row(obs, action, number.astype(np.float32), obs, number.astype(bool))
+    return run.learn.lower(key, learned, batches, np.int32(0)).compile().as_text()
 
 
 def test_products_are_shared_between_threads(threads):

@@ -8,22 +8,23 @@ import pytest
 SCRIPT = """
 import dataclasses
 import numpy as np
+from adeu.agents.td3 import Td3Row
 from adeu.experiments import mujoco
 from adeu.core.npz import pack
 
 setting = mujoco.cases("Humanoid-v5", "paper")["q-std"]
-assert setting.capacity == 100_000
+assert setting.agent.capacity == 100_000
 setting = dataclasses.replace(setting, warmup=1_000, steps=1_200, evaluate_every=1_200, evaluate_episodes=1)
 trainer = setting.trainer(0)
 trainer.restore(trainer.arrays())
-loop = trainer._loop
-memory, rng = loop.agent._memory, np.random.default_rng(0)
-obs = rng.normal(size=(1, memory.obs_size)).astype(np.float32)
+replay, rng = trainer._loop._player._replay, np.random.default_rng(0)
+obs = rng.normal(size=348).astype(np.float32)
 for step in range(100_000):
     next_obs = obs + 0.01
-    memory.add(obs, rng.uniform(-1, 1, (1, 17)), [1.0], next_obs, [step % 25 == 24], [False])
+    ended = step % 25 == 24
+    replay.add(Td3Row(obs, rng.uniform(-1, 1, 17), 1.0, next_obs, ended), ended)
     obs = next_obs if step % 25 < 24 else obs + 1.0
-assert len(memory) == 100_000
+assert len(replay) == 100_000
 while trainer.done < trainer.total:
     trainer.advance()
 content = pack(trainer.arrays())  # a checkpoint

@@ -13,9 +13,8 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 
 import adeu
 from adeu.agents import Td3
-from adeu.agents import actor_critic as nets
-from adeu.agents.td3 import bound
-from adeu.core.contract import Transition
+from adeu.agents.td3 import Td3Row
+from adeu.core import networks as nets
 
 BATCH = 256
 
@@ -58,18 +57,17 @@ def parameters_of(model):
 def batches(number, dtype):
     rng = np.random.default_rng(0)
     shape = number, BATCH
-    return Transition(
+    return Td3Row(
         rng.normal(size=(*shape, 3)).astype(dtype),
         rng.uniform(-1, 1, size=(*shape, 1)).astype(dtype),
         rng.normal(size=shape).astype(dtype),
         rng.normal(size=(*shape, 3)).astype(dtype),
         rng.random(shape) < 0.2,
-        np.zeros(shape, bool),
     )
 
 
 def as_torch(data):
-    for obs, action, reward, next_obs, terminated in zip(*data[:5], strict=True):
+    for obs, action, reward, next_obs, terminated in zip(*data, strict=True):
         column = (torch.from_numpy(value)[:, None] for value in (terminated.astype(reward.dtype), reward))
         yield ReplayBufferSamples(*map(torch.from_numpy, (obs, action, next_obs)), *column)
 
@@ -94,11 +92,10 @@ def test_updates_equal_those_of_stable_baselines3(dtype, updates, delay, hidden,
 
     with jax.enable_x64(True) if dtype == "float64" else contextlib.nullcontext():
         explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
-        td3 = Td3(explorer, hidden=hidden, policy_delay=delay, warmup=delay)
-        td3, rule = bound(td3, model.observation_space, model.action_space)
-        learner = jax.eval_shape(rule.init, jax.random.key(0), jnp.zeros(3))  # all that has numbers is theirs
+        td3 = Td3(explorer, hidden=hidden, policy_delay=delay).bind(model.observation_space, model.action_space)
+        learned = jax.eval_shape(td3.init, jax.random.key(0), jnp.zeros(3))  # all that has numbers is theirs
         actor, critics, actor_target, critics_target = jax.tree.map(jnp.asarray, before)
-        learner = learner._replace(
+        learned = learned._replace(
             actor=actor,
             critics=critics,
             actor_target=actor_target,
@@ -106,12 +103,12 @@ def test_updates_equal_those_of_stable_baselines3(dtype, updates, delay, hidden,
             actor_adam=nets.adam_init(actor),
             critics_adam=nets.adam_init(critics),
         )
-        learn = jax.jit(rule.learn)
+        improve = jax.jit(td3.improve)
         for first in range(0, updates, delay):
             part = jax.tree.map(lambda value, first=first: jnp.asarray(value[first : first + delay]), data)
             given = jnp.asarray(noise[first : first + delay] / td3.policy_noise)
-            learner = learn(jax.random.key(1), learner, part, given, 0)
-        ours = jax.device_get((learner.actor, learner.critics, learner.actor_target, learner.critics_target))
+            learned = improve(jax.random.key(1), learned, part, given, 0)
+        ours = jax.device_get((learned.actor, learned.critics, learned.actor_target, learned.critics_target))
 
     for mine, theirs, start in zip(*map(jax.tree.leaves, (ours, parameters_of(model), before)), strict=True):
         assert mine.dtype == theirs.dtype == dtype

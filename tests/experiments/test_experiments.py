@@ -15,12 +15,12 @@ from adeu.experiments import (
     deep_sea,
     find,
     frozen_lake_sensitivity,
-    lake,
     locate,
     safe_frozen_lake,
     theorem_1,
     theorem_2,
 )
+from adeu.experiments.lib import lake_setting
 from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, VIOLATIONS
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import wilson
@@ -96,13 +96,13 @@ def rows(setting, seed=0):
 
 class TestLakes:
     def test_the_shared_settings(self):
-        setting = lake.adeu_counts()
+        setting = lake_setting.adeu_counts()
         explorer = adeu.Explorer(adeu.Counts(beta=0.9), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
         assert setting.agent == adeu.tabular.QLearning(explorer, alpha=1.0, gamma=0.99, q=0.0)
         assert (setting.lake.size, setting.episodes) == (1500, 30_000)
-        assert lake.epsilon_greedy().agent.explorer.f == adeu.Constant(0.01)
-        assert lake.intrinsic_motivation().agent.intrinsic == 0.9
-        assert lake.ucb().agent.learners == adeu.tabular.Learners(5, 0.5, 1.0, 10.0)
+        assert lake_setting.epsilon_greedy().agent.explorer.f == adeu.Constant(0.01)
+        assert lake_setting.intrinsic_motivation().agent.intrinsic == 0.9
+        assert lake_setting.ucb().agent.learners == adeu.tabular.Learners(5, 0.5, 1.0, 10.0)
 
     def test_the_mentor_teaches_the_cells_beside_unsafe_ones(self):
         setting = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq1"])
@@ -129,19 +129,19 @@ class TestLakes:
         assert cases["adeu beta=0.5"].agent.explorer.f.beta == 0.5
         assert cases["ucb mask=1.0"].agent.learners.mask_probability == 1.0
         assert cases["greedy Q0=-20"].agent.q == -20
-        assert cases["ucb alpha=0.1"].agent == dataclasses.replace(lake.ucb().agent, alpha=0.1)
+        assert cases["ucb alpha=0.1"].agent == dataclasses.replace(lake_setting.ucb().agent, alpha=0.1)
         assert cases["safe adeu-eq7 floor=0.1"] == safe_frozen_lake.EXPERIMENT.cases["adeu-eq7"]
         assert cases["adeu back_cost=0"].lake == Lake(back_cost=0.0)
         assert len({repr(case) for case in cases.values()}) == len(cases)
 
     def test_traces_are_written_for_the_episodes_asked_for(self):
-        trainer = dataclasses.replace(small(lake.adeu_counts()), traced=(50, 250)).trainer(0)
+        trainer = dataclasses.replace(small(lake_setting.adeu_counts()), traced=(50, 250)).trainer(0)
         traces = {}
         while trainer.done < trainer.total:
             traces |= trainer.advance().traces
         assert set(traces) == {"episode-50", "episode-250"}
-        again = rows(small(lake.adeu_counts()))
-        whole = rows(dataclasses.replace(small(lake.adeu_counts()), traced=(50, 250)))
+        again = rows(small(lake_setting.adeu_counts()))
+        whole = rows(dataclasses.replace(small(lake_setting.adeu_counts()), traced=(50, 250)))
         assert all((again[name] == whole[name]).all() for name in again)
 
 

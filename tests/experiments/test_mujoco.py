@@ -8,8 +8,8 @@ import pytest
 
 import adeu
 from adeu.experiments import locate
+from adeu.experiments.lib.training_setting import controlled, warn_saturated
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
-from adeu.experiments.td3_setting import controlled, warn_saturated
 from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
@@ -23,11 +23,11 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
         for member in members:
             assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX}
             assert set(member.paper) == set(ROWS)
-            assert {setting.learning_rate for setting in member.cases.values()} == {rate}
-            assert {setting.capacity for setting in member.cases.values()} == {capacity}
+            assert {setting.agent.learning_rate for setting in member.cases.values()} == {rate}
+            assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
             assert {setting.steps for setting in member.cases.values()} == {100_000}
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
-    assert hopper.cases["rnd"].f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
+    assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
 
 
@@ -39,11 +39,13 @@ def test_the_ablation_of_g_has_both_g_and_both_remedies():
         for source in ("rnd", "q-std"):
             (table,) = locate(f"mujoco/{env}")
             assert member.cases[f"{source}-sigmoid"] == table.cases[source]
-            saturating = dataclasses.replace(table.cases[source], g=adeu.Saturating(0.2))
-            assert member.cases[f"{source}-saturating"] == saturating
+            setting = table.cases[source]
+            explorer = dataclasses.replace(setting.agent.explorer, g=adeu.Saturating(0.2))
+            saturating = dataclasses.replace(setting.agent, explorer=explorer)
+            assert member.cases[f"{source}-saturating"] == dataclasses.replace(setting, agent=saturating)
             for remedy in ("gated", "weighted"):
-                expected = dataclasses.replace(saturating, **{remedy: True})
-                assert member.cases[f"{source}-saturating-{remedy}"] == expected
+                agent = dataclasses.replace(saturating, **{remedy: True})
+                assert member.cases[f"{source}-saturating-{remedy}"] == dataclasses.replace(setting, agent=agent)
 
 
 def test_a_control_brings_the_run_it_is_made_from():
@@ -54,7 +56,7 @@ def test_a_control_brings_the_run_it_is_made_from():
 
 def test_a_g_that_stays_saturated_is_said():
     curves = {"trained": np.array([[0.0, 1.0, 1.0]]), "saturated": np.array([[0.0, 0.97, 0.99]])}
-    with pytest.warns(UserWarning, match="rnd: after the warmup, g gave its largest spread in 98% of the steps"):
+    with pytest.warns(UserWarning, match="rnd: after the warm-up, g gave its largest spread in 98% of the steps"):
         warn_saturated({"rnd": curves})
     warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
 

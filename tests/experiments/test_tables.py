@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.style import Style
 
 from adeu.experiments import find, locate
-from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 from adeu.experiments.lib.tables import best, table
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 
 
 def curves(means):

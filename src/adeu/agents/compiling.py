@@ -47,7 +47,9 @@ class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
     """What each environment of a vector has its own of, for all of them at once."""
 
     begin: Callable[[Array, np.int32, AgentCarry | None, NDArray[np.bool_]], AgentCarry]
-    decide: Callable[[Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_], tuple[Decision, AgentCarry]]
+    decide: Callable[
+        [Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_, NDArray[np.bool_]], tuple[Decision, AgentCarry]
+    ]
 
 
 def at(key: Array, use: int, number: Array) -> Key:
@@ -104,10 +106,12 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
         return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array
+        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, real: Array
     ) -> tuple[Decision, AgentCarry]:
+        """Where the step is not a real one but a reset, the carry stays as it is."""
         keys = jax.random.split(at(key, ACT, step), envs)
-        return jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+        decision, after = jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+        return decision, jax.vmap(select)(real, after, carry)
 
     return VectorSteps(jax.jit(begin), jax.jit(decide))
 

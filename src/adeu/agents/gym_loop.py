@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import AnyAgent, check_needs
+from adeu.agents.agent import Agent, AnyAgent, check_needs
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.tally import Tally
@@ -76,7 +76,7 @@ class GymLoop:
     recorded: bool = False
 
     def __post_init__(self) -> None:
-        check_lengths(self)
+        check_arguments(self)
         if hasattr(self.env, "num_envs"):
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
@@ -154,8 +154,9 @@ class GymLoop:
         return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()
 
 
-def check_lengths(loop: Any) -> None:
-    """Checks the numbers that every loop in Gymnasium takes."""
+def check_arguments(loop: Any) -> None:
+    """Checks the agent and the numbers that every loop in Gymnasium takes."""
+    check.instance(loop, "agent", Agent)
     for argument in ("steps", "evaluate_every", "evaluate_episodes"):
         check.whole(loop, argument)
     check.whole(loop, "warmup", at_least=0)

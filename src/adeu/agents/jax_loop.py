@@ -92,7 +92,13 @@ class ByValue:
     @classmethod
     def of(cls, params: Any) -> ByValue:
         leaves, structure = jax.tree.flatten(params)
-        return cls(params, (structure, *((str(a.dtype), a.shape, a.tobytes()) for a in map(np.asarray, leaves))))
+        return cls(params, (structure, *map(cls._value, leaves)))
+
+    @staticmethod
+    def _value(leaf: Any) -> Any:
+        array = np.asarray(leaf)
+        # The bytes of an object's array are its address.
+        return leaf if array.dtype == object else (str(array.dtype), array.shape, array.tobytes())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +129,7 @@ class JaxLoop:
     evaluate_steps: int = 10_000
 
     def __post_init__(self) -> None:
+        check.instance(self, "agent", Agent)
         if not hasattr(self.env, "default_params"):
             check.refuse(self, "env", "an environment with gymnax's interface (GymLoop takes Gymnasium's)", self.env)
         for argument in ("evaluate_every", "evaluate_episodes", "evaluate_steps"):
@@ -254,6 +261,8 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         row, enters = agent.row(coins, transition, decision)
         first_obs, afresh = self._reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
+        if enters is not True:
+            enters = enters | (state.replay.added == 0)  # an empty one takes any row
         replay = replay_jax.add(state.replay, row, True if early else enters)
         learned = agent.absorb(key_absorb, state.learned, transition, state.step)
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh

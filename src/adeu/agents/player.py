@@ -76,7 +76,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         agent, (update_every, _, target_every) = self.agent, self.agent.cadence
         coins = draws(self._seed, step, COINS).random(agent.coins) if agent.coins else None
         row, enters = agent.row(coins, transition, decision)
-        if enters or step <= self._warmup:
+        if enters or step <= self._warmup or not len(self._replay):  # an empty one takes any row
             self._replay.add(row, bool(transition.terminated or transition.truncated))
         trained = step - self._warmup
         if target_every and trained > 0 and (trained - 1) % target_every == 0:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import AnyAgent, check_needs
 from adeu.agents.compiling import compile_agent, compile_vector, own
-from adeu.agents.gym_loop import EVALUATION, TRAINING, check_lengths, evaluate, seed_of
+from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate, seed_of
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
@@ -65,7 +65,7 @@ class VectorLoop:
     evaluate_episodes: int = 10
 
     def __post_init__(self) -> None:
-        check_lengths(self)
+        check_arguments(self)
         if not hasattr(self.envs, "num_envs"):
             check.refuse(self, "envs", "a vector of environments; GymLoop takes a single one", self.envs)
         spaces, count = (self.envs.single_observation_space, self.envs.single_action_space), self.envs.num_envs
@@ -76,6 +76,9 @@ class VectorLoop:
         self._run, self._all = compile_agent(self.agent), compile_vector(self.agent, count)
         self._key = jax.random.key_data(jax.random.key(self.seed))
         self._absorbs = "observe" in self.agent.explorer.learns_from
+        if self.agent.capacity < count:
+            takes = f"at least a row for each of {count} environments"
+            check.refuse(self.agent, "capacity", takes, self.agent.capacity)
         size, layout = self.agent.capacity // count, RowLayout.of(self.agent)
         self._replays = [NumpyReplay(size, layout, self._reader.dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
@@ -97,15 +100,16 @@ class VectorLoop:
 
     def advance(self) -> None:
         """Steps all environments, and makes the updates that are due."""
-        early = self.step < self.warmup
+        early, real = self.step < self.warmup, ~self._resetting
+        acting, step = self.agent.acting(self._learned), np.int32(self.step)
         decided, self._carry = self._all.decide(
-            self._key, self.agent.acting(self._learned), self._carry, self._obs, np.int32(self.step), np.bool_(early)
+            self._key, acting, self._carry, self._obs, step, np.bool_(early), real
         )
         decision = Decision(*map(np.asarray, decided))
         check_converged(self.agent, f"after step {self.step} an action", decision.action)
         action = self._reader.action(decision.action)
         returned, paid, terminated, truncated, info = self.envs.step(action)
-        real, ended = ~self._resetting, terminated | truncated
+        ended = terminated | truncated
         last, obs = self._last_and_next(self._read("step", returned), ended, info)
         reward = self._reader.reward(paid)
         check_finite(self.envs, "step", self._place, reward=reward)
@@ -160,7 +164,7 @@ class VectorLoop:
             row, enters = self.agent.row(
                 coins[env] if self.agent.coins else None, one, Decision(*(each[env] for each in decision))
             )
-            if enters or early:
+            if enters or early or not len(self._replays[env]):  # an empty one takes any row
                 self._replays[env].add(row, bool(one.terminated or one.truncated))
             if self._absorbs:
                 self._learned = self._run.absorb(self._key, self._learned, one, np.int32(self.step - 1))

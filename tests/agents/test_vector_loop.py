@@ -1,4 +1,6 @@
-"""TD3 in a vector of environments: each decides for itself, ends in its own time, and only real steps are learned."""
+"""The loop in a vector of environments: each decides for itself and ends in its own time; real steps are learned."""
+
+import dataclasses
 
 import gymnasium
 import numpy as np
@@ -6,11 +8,10 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import adeu
-from adeu.agents import Td3, Td3Vector
-from adeu.agents.memory import unpack
+from adeu.agents import Td3, VectorLoop
 
 EXPLORER = adeu.Explorer(adeu.Rollouts(adeu.Constant(1.0), 0.5, 0.0), adeu.Saturating(0.2), adeu.Gaussian())
-SMALL = Td3(EXPLORER, hidden=(8,), batch=8, warmup=8, capacity=300, policy_delay=1)
+SMALL = Td3(EXPLORER, hidden=(8,), batch=8, capacity=300, policy_delay=1)
 
 
 class Counter(gymnasium.Env):
@@ -38,15 +39,15 @@ def counters(mode):
 
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
 def test_only_real_steps_are_learned_from(mode):
-    loop = Td3Vector(SMALL, counters(mode), Counter(0), steps=100, evaluate_every=100)
+    loop = VectorLoop(SMALL, counters(mode), Counter(0), steps=100, warmup=8, evaluate_every=100)
     decided, counted, first = [], 0, set()
     while loop.step < loop.steps:
         before = loop.step
         loop.advance()
         counted += loop.step - before
         assert loop._updates == max(loop.step - 8, 0)
-    for number, memory in enumerate(loop._memories):
-        batch = unpack(*memory.read(np.arange(len(memory))))
+    for number, replay in enumerate(loop._replays):
+        batch = replay.read(np.arange(len(replay)))
         assert (batch.obs[:, 0] == number).all()
         assert np.array_equal(batch.next_obs, batch.obs + np.float32([0, 0, 1]))
         last = batch.next_obs[:, 2] == 3 + number
@@ -55,20 +56,19 @@ def test_only_real_steps_are_learned_from(mode):
         assert batch.action[:, 0] == pytest.approx((batch.reward - 1) / 3, abs=1e-6)
         seen = [tuple(obs) for obs in batch.obs]
         assert seen == sorted(set(seen))  # one after the other, none left out or twice
-        decided.append(len(memory))
+        decided.append(len(replay))
         first.add(float(batch.reward[0]))
     assert len(first) == 3  # each began with random numbers of its own
     assert sum(decided) == counted == loop.step
-    assert loop.episode == sum(memory_steps // (3 + number) for number, memory_steps in enumerate(decided))
+    assert loop.episode == sum(steps // (3 + number) for number, steps in enumerate(decided))
 
 
 def test_environments_decide_independently():
     """Their noise and the coins of their rollout episodes are their own; another seed has others."""
     coins = []
     for seed in range(2):
-        loop = Td3Vector(
-            SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=100, evaluate_every=100, seed=seed
-        )
+        envs = counters(AutoresetMode.SAME_STEP)
+        loop = VectorLoop(SMALL, envs, Counter(0), steps=100, warmup=8, evaluate_every=100, seed=seed)
         loop.step = 8  # past the uniform actions
         spreads = []
         for _ in range(60):
@@ -83,15 +83,26 @@ def test_environments_decide_independently():
     assert not np.array_equal(coins[0][:, 0], coins[0][:, 1])
 
 
-def test_a_single_environment_is_refused():
-    with pytest.raises(ValueError, match=r"Td3Vector: envs takes a vector of environments; .* HostLoop, got"):
-        Td3Vector(SMALL, Counter(0), Counter(0), steps=1_000)
-    with pytest.raises(ValueError, match="Td3Vector: steps takes a multiple of evaluate_every=10, got 25"):
-        Td3Vector(SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=25, evaluate_every=10)
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"VectorLoop: envs takes a vector of environments; GymLoop takes a si.*got"):
+        VectorLoop(SMALL, Counter(0), Counter(0), steps=1_000)
+    envs = counters(AutoresetMode.SAME_STEP)
+    with pytest.raises(ValueError, match="VectorLoop: steps takes a multiple of evaluate_every=10, got 25"):
+        VectorLoop(SMALL, envs, Counter(0), steps=25, evaluate_every=10)
+    tiny = dataclasses.replace(SMALL, batch=1, capacity=2)
+    with pytest.raises(ValueError, match="Td3: capacity takes at least a row for each of 3 environments, got 2"):
+        VectorLoop(tiny, envs, Counter(0), steps=1_000)
 
 
-@pytest.mark.parametrize(("where", "call"), [("reset", "reset"), ("step", "step"), ("evaluation", "reset")])
-def test_numbers_that_are_not_finite_are_named(where, call, monkeypatch):
+@pytest.mark.parametrize(
+    ("where", "call", "place"),
+    [
+        ("reset", "reset", "after step 0 of training"),
+        ("step", "step", "after step 0 of training"),
+        ("evaluation", "reset", "in the evaluation after step 6"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_named(where, call, place, monkeypatch):
     def broken(self, *, seed=None, options=None):
         return np.full(3, np.nan, np.float32), {}
 
@@ -102,14 +113,14 @@ def test_numbers_that_are_not_finite_are_named(where, call, monkeypatch):
         monkeypatch.setattr(Counter, "reset", broken)
     else:
         monkeypatch.setattr(Counter, "step", lambda self, action: (self.state * np.nan, 0.0, False, False, {}))
-    with pytest.raises(ValueError, match=rf"Td3Vector: {call}\(\) of an environment returned .*nan"):
-        Td3Vector(SMALL, envs, other, steps=6, evaluate_every=6).run()
+    with pytest.raises(ValueError, match=rf"(?s){call}\(\) returned the observation .*nan.* {place}; it takes fin"):
+        VectorLoop(SMALL, envs, other, steps=6, warmup=8, evaluate_every=6).run()
 
 
 @pytest.mark.slow
 def test_it_learns_the_pendulum():
     explorer = adeu.Explorer(adeu.Rollouts(adeu.Rnd(), 0.3, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian())
-    td3 = Td3(explorer, hidden=(64, 64), learning_rate=1e-3, batch=128, gamma=0.98, tau=0.02, warmup=1_000)
+    td3 = Td3(explorer, hidden=(64, 64), learning_rate=1e-3, batch=128, gamma=0.98, tau=0.02)
     envs, other = gymnasium.make_vec("Pendulum-v1", num_envs=4), gymnasium.make("Pendulum-v1")
-    rows = Td3Vector(td3, envs, other, steps=10_000, seed=11).run()
+    rows = VectorLoop(td3, envs, other, steps=10_000, seed=11, warmup=1_000).run()
     assert max(row["return"] for row in rows) > -200

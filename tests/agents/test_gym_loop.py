@@ -1,14 +1,20 @@
-"""The loop on Gymnasium environments: what it counts, that it goes on bit for bit, what it learns and refuses."""
+"""The loop in Gymnasium environments: what it counts, that it resumes with the same bits, and what it rejects."""
+
+import dataclasses
+from typing import Any, NamedTuple
 
 import gymnasium
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import adeu
-from adeu.agents import Dqn, DqnAgent, HostLoop
+from adeu.agents import Agent, Dqn, GymLoop
+from adeu.agents.agent import Cadence
+from adeu.agents.spaces import box_spaces
 
 EZ = adeu.Explorer(adeu.Constant(1 / 6), adeu.Identity(), adeu.Options(2.0, carried=True))
-SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10, evaluate_every=10)
+SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10)
 
 
 def sea():
@@ -16,8 +22,7 @@ def sea():
 
 
 def sea_loop(seed=0, steps=1_500, dqn=SMALL, **settings):
-    env = sea()
-    return HostLoop(DqnAgent(dqn, env, seed), env, sea(), steps, seed, evaluate_every=500, **settings)
+    return GymLoop(dqn, sea(), sea(), steps, seed, evaluate_every=500, **settings)
 
 
 def play(loop):
@@ -43,7 +48,7 @@ def test_it_finds_the_treasure_and_counts_what_happened():
     assert (trace["best"][~trace["explored"]] == trace["action"][~trace["explored"]]).all()
 
 
-def test_saved_between_episodes_it_goes_on_bit_for_bit():
+def test_saved_between_episodes_it_resumes_with_the_same_bits():
     whole = sea_loop(seed=3, steps=1_000)
     expected, _ = play(whole)
     loop, rows = sea_loop(seed=3, steps=1_000), []
@@ -89,44 +94,71 @@ class Walk(gymnasium.Env):
         return self.place, 0.0, bool(self.place[0] == 5), False, {}
 
 
-class Scripted:
-    """Explores with the spreads it is given, and keeps what it sees."""
+class ScriptedRow(NamedTuple):
+    obs: Any
+    next_obs: Any
 
-    def __init__(self, spreads=(0.0,), asked=(True,)):
-        self.spreads, self.asked, self.seen = spreads, asked, []
 
-    def begin(self, obs):
-        pass
+@dataclasses.dataclass(frozen=True)
+class Scripted(Agent):
+    """Explores with the spreads it is given, and learns nothing."""
 
-    def act(self, step):
+    batch: int = 1
+    spreads: tuple[float, ...] = (0.0,)
+    asked: tuple[bool, ...] = (True,)
+
+    cadence = Cadence(update_every=1, updates=1, target_every=0)
+
+    def read_spaces(self, observation_space, action_space):
+        return box_spaces(self, observation_space, action_space)
+
+    def init(self, key, obs):
+        return ()
+
+    def acting(self, learned):
+        return ()
+
+    def decide(self, key, acting, carry, obs, step, early, **given):
         at = step % len(self.spreads)
-        return adeu.Decision(np.zeros(1), True, np.float32(0), np.float32(self.spreads[at]), self.asked[at])
+        spread, asked = jnp.array(self.spreads)[at], jnp.array(self.asked)[at]
+        return adeu.Decision(jnp.zeros(1), jnp.ones((), bool), jnp.zeros(()), spread, asked), carry
 
-    def observe(self, transition, step):
-        self.seen.append(transition)
+    def exploit(self, key, acting, carry, obs, step, **given):
+        return jnp.zeros(1)
 
-    def exploit(self, obs):
-        return np.zeros(1)
+    def row(self, coins, transition, decision):
+        return ScriptedRow(transition.obs, transition.next_obs), True
+
+    def absorb(self, key, learned, transition, step):
+        return learned
+
+    def learn(self, key, learned, batches, step):
+        return learned
+
+
+SPREADS = Scripted(
+    adeu.Explorer(adeu.Constant(1.0), adeu.Saturating(0.2), adeu.Gaussian()),
+    spreads=(0.2, 0.199, 0.15, 0.1),
+    asked=(True, True, True, False),
+)
 
 
 def test_an_environment_may_write_into_what_it_returned():
-    agent = Scripted()
-    play(HostLoop(agent, Walk(), Walk(), steps=10, seed=0, evaluate_every=10))
-    assert [(float(seen.obs[0]), float(seen.next_obs[0])) for seen in agent.seen] == [
-        (n, n + 1) for n in range(5)
-    ] * 2
+    loop = GymLoop(SPREADS, Walk(), Walk(), steps=10, seed=0, evaluate_every=10)
+    play(loop)
+    seen = loop._player._replay.read(np.arange(10))
+    assert seen.obs.ravel().tolist() == list(range(5)) * 2
+    assert seen.next_obs.ravel().tolist() == list(range(1, 6)) * 2
 
 
-def test_steps_with_the_largest_spread_are_counted_outside_rollout_episodes():
-    agent = Scripted(spreads=(0.2, 0.199, 0.15, 0.1), asked=(True, True, True, False))
-    g = adeu.Saturating(0.2)
-    rows, _ = play(HostLoop(agent, Walk(), Walk(), steps=20, seed=0, evaluate_every=20, saturation=g))
+def test_steps_with_the_largest_spread_are_counted_where_f_was_asked():
+    rows, _ = play(GymLoop(SPREADS, Walk(), Walk(), steps=20, seed=0, evaluate_every=20))
     assert rows[0]["saturated"] == pytest.approx(2 / 3)
 
 
 def test_what_an_environment_breaks_is_named():
     env, other = Broken(gymnasium.make("CartPole-v1")), gymnasium.make("CartPole-v1")
-    loop = HostLoop(DqnAgent(SMALL, env, 0), env, other, steps=500, seed=0, evaluate_every=500)
+    loop = GymLoop(SMALL, env, other, steps=500, seed=0, evaluate_every=500)
     with pytest.raises(
         ValueError, match=r"CartPole-v1.*step\(\) returned the observation \[nan.* at step 3 of training"
     ):
@@ -135,29 +167,36 @@ def test_what_an_environment_breaks_is_named():
 
 def test_what_the_environment_of_evaluations_breaks_is_named():
     env, other = gymnasium.make("CartPole-v1"), Broken(gymnasium.make("CartPole-v1"))
-    loop = HostLoop(DqnAgent(SMALL, env, 0), env, other, steps=10, seed=0, evaluate_every=10)
+    loop = GymLoop(SMALL, env, other, steps=10, seed=0, evaluate_every=10)
     with pytest.raises(ValueError, match=r"observation \[nan.* in the evaluation after step 10; it takes finite"):
         play(loop)
 
 
 def test_bad_input():
-    with pytest.raises(
-        ValueError, match="HostLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"
+    lengths = {"steps": 10, "seed": 0, "evaluate_every": 10}
+    for argument, value, message in (
+        ("seed", 2**32, "GymLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"),
+        ("warmup", -1, "GymLoop: warmup takes a whole number >= 0, got -1"),
+        ("steps", 15, "GymLoop: steps takes a multiple of evaluate_every=10, got 15"),
+        ("agent", EZ, "GymLoop: agent takes an Agent, got Explorer"),
     ):
-        HostLoop(Scripted(), Walk(), Walk(), steps=10, seed=2**32, evaluate_every=10)
+        with pytest.raises(ValueError, match=message):
+            GymLoop(**{"agent": SPREADS, "env": Walk(), "evaluation_env": Walk()} | lengths | {argument: value})
+    cart_pole = gymnasium.make("CartPole-v1")
     costly = Dqn(adeu.Explorer(adeu.Sum((adeu.ExpectedCost(),)), adeu.Saturating(1.0), adeu.Bernoulli()))
-    with pytest.raises(ValueError, match="Dqn: explorer takes an f that learns no costs from batches"):
-        DqnAgent(costly, gymnasium.make("CartPole-v1"), 0)
-    with pytest.raises(ValueError, match="HostLoop: steps takes a multiple of evaluate_every=500, got 600"):
-        sea_loop(steps=600)
+    with pytest.raises(ValueError, match=r"Dqn: explorer takes parts that need no cost in update\(\): the agent do"):
+        GymLoop(costly, cart_pole, cart_pole, **lengths)
+    envs = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    with pytest.raises(ValueError, match="GymLoop: env takes a single environment; VectorLoop takes a vector, got"):
+        GymLoop(SMALL, envs, cart_pole, **lengths)
     with pytest.raises(ValueError, match=r"Dqn: action space takes a Discrete, got Box"):
-        DqnAgent(SMALL, gymnasium.make("Pendulum-v1"), 0)
+        GymLoop(SMALL, Walk(), Walk(), **lengths)
 
     class Words:
         observation_space, action_space = gymnasium.spaces.Text(5), gymnasium.spaces.Discrete(2)
 
     with pytest.raises(ValueError, match=r"Dqn: observation space takes a Box or a Discrete, got Text"):
-        DqnAgent(SMALL, Words(), 0)
-    other = sea_loop(dqn=Dqn(EZ, hidden=(4,), target_every=10, evaluate_every=10))
+        GymLoop(SMALL, Words(), Words(), **lengths)
+    other = sea_loop(dqn=Dqn(EZ, hidden=(4,), target_every=10))
     with pytest.raises(ValueError, match="its arrays do not have the shapes of its parts"):
         sea_loop().restore(other.arrays())

@@ -1,4 +1,4 @@
-"""Runs of TD3: one that breaks keeps its last good checkpoint; what is set reaches the agent."""
+"""A loop in Gymnasium as a run: one that breaks keeps its last good checkpoint; what is set reaches the loop."""
 
 import dataclasses
 
@@ -6,25 +6,16 @@ import numpy as np
 import pytest
 
 import adeu
-from adeu.experiments.td3_setting import Td3Setting
+from adeu.agents import Td3
+from adeu.experiments.lib.training_setting import TrainingSetting
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Folder, load_checkpoint
 from adeu.runs.work import work
 from tests.runs.broken import Broken
 
-SMALL = Td3Setting(
-    "tests.runs.broken:Broken-v0",
-    adeu.Constant(0.1),
-    adeu.Identity(),
-    adeu.Gaussian(),
-    steps=100,
-    evaluate_every=50,
-    evaluate_episodes=1,
-    hidden=(8,),
-    batch=8,
-    warmup=10,
-    learning_rate=0.1,
-    capacity=150,
-    policy_delay=1,
+EXPLORER = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
+AGENT = Td3(EXPLORER, hidden=(8,), batch=8, learning_rate=0.1, capacity=150, policy_delay=1)
+SMALL = TrainingSetting(
+    "tests.runs.broken:Broken-v0", AGENT, steps=100, warmup=10, evaluate_every=50, evaluate_episodes=1
 )
 
 
@@ -51,12 +42,12 @@ def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
     assert not (tmp_path / "broken" / CHECKPOINT).exists()
 
 
-def test_overlap_reaches_the_agent():
+def test_overlap_reaches_the_loop():
     def learned(overlap):
         trainer = dataclasses.replace(SMALL, overlap=overlap).trainer(0)
         while trainer.done < trainer.total:
             trainer.advance()
-        return trainer.arrays()["agent/memory_rows"]
+        return trainer.arrays()["player/replay/column_action"]
 
     assert np.array_equal(learned(False), learned(False))
     assert not np.array_equal(learned(False), learned(True))
@@ -70,5 +61,12 @@ def test_an_episode_that_the_end_cuts_has_a_trace_of_its_own():
 
 
 def test_a_warmup_that_takes_all_steps_is_said():
-    with pytest.warns(UserWarning, match="nothing will be learned: all of the 100 steps belong to the warmup of 200"):
+    with pytest.warns(
+        UserWarning, match="nothing will be learned: all of the 100 steps belong to the warm-up of 200"
+    ):
         dataclasses.replace(SMALL, warmup=200).trainer(0)
+
+
+def test_what_is_not_an_agent_is_rejected():
+    with pytest.raises(ValueError, match="TrainingSetting: agent takes an Agent, got Explorer"):
+        dataclasses.replace(SMALL, agent=EXPLORER)

@@ -1,4 +1,4 @@
-"""A compiled agent as a run: rows, an early end, and going on from arrays, bit for bit."""
+"""A compiled loop as a run: rows, an early end, and resuming from arrays with the same bits."""
 
 import dataclasses
 import json
@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 
 import adeu
-from adeu.agents import Dqn
+from adeu.agents import Dqn, JaxLoop
 from adeu.envs import JaxDeepSea, Sea
-from adeu.experiments import deep_sea, deep_sea_mlp, ended
-from adeu.runs.trainers.jax_trainer import CompiledTrainer
+from adeu.experiments import deep_sea, deep_sea_mlp
+from adeu.experiments.lib import ended
 from adeu.runs.folder import SPEC, to_csv
+from adeu.runs.trainers.jax_trainer import JaxTrainer
 
 EZ = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Options(2.0, carried=True))
-AGENT = Dqn(EZ, hidden=(8, 8), capacity=500, batch=8, target_every=10, evaluate_every=100)
+AGENT = Dqn(EZ, hidden=(8, 8), capacity=500, batch=8, target_every=10)
 
 
 def trainer(most=1000, enough=0, seed=3):
-    return CompiledTrainer(AGENT, JaxDeepSea(Sea(size=4)), seed, most, goal=0.5, enough=enough)
+    loop = JaxLoop(AGENT, JaxDeepSea(Sea(size=4)), evaluate_every=100)
+    return JaxTrainer(loop, seed, most, goal=0.5, enough=enough)
 
 
 def rows_of(running):
@@ -29,7 +31,7 @@ def rows_of(running):
     return rows
 
 
-def test_a_run_goes_on_from_its_arrays():
+def test_a_run_resumes_from_its_arrays():
     whole, first = trainer(), pickle.loads(pickle.dumps(trainer()))
     rows = rows_of(whole)
     assert [row["step"] for row in rows] == list(range(100, 1001, 100))
@@ -74,8 +76,8 @@ def test_the_cases_are_those_of_the_tables_and_the_artefact():
     for size, member in zip(deep_sea_mlp.SIZES, deep_sea_mlp.EXPERIMENT.members, strict=True):
         assert list(member.cases) == [*deep_sea.cases(size), "eps-greedy-usual-init"]
         usual, wide = member.cases["eps-greedy-usual-init"], member.cases["eps-greedy"]
-        assert dataclasses.replace(usual, rows=1.0) == wide
-        assert usual.rows == (size**2) ** -0.5
+        assert dataclasses.replace(usual, agent=dataclasses.replace(usual.agent, rows=1.0)) == wide
+        assert usual.agent.rows == (size**2) ** -0.5
         assert member.metrics == deep_sea.METRICS
 
 

@@ -1,0 +1,92 @@
+"""The replay in numpy: what is read is what was added, wherever the ring stands, and each observation once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adeu.agents.replay_numpy import NumpyReplay
+from adeu.agents.td3 import Td3Row
+
+NUMBER, NO = np.zeros((), np.float32), np.zeros((), bool)
+
+
+def empty(capacity, size=2, actions=2):
+    obs = np.zeros(size, np.float32)
+    return NumpyReplay(capacity, Td3Row(obs, np.zeros(actions, np.float32), NUMBER, obs, NO))
+
+
+def play(replay, steps, seed, ends, jumps=0.0):
+    """Adds random steps and returns them all, one after the other."""
+    rng, added = np.random.default_rng(seed), []
+    obs = rng.normal(size=2).astype(np.float32)
+    for _ in range(steps):
+        action, next_obs = rng.normal(size=(2, 2)).astype(np.float32)
+        reward = np.float32(rng.normal())
+        terminated, truncated = rng.random(2) < ends
+        replay.add(Td3Row(obs, action, reward, next_obs, terminated), bool(terminated or truncated))
+        added.append((*obs, *action, reward, terminated, *next_obs))
+        other = terminated or truncated or rng.random() < jumps
+        obs = rng.normal(size=2).astype(np.float32) if other else next_obs
+    return added
+
+
+def contents(replay):
+    obs, action, reward, next_obs, terminated = replay.read(np.arange(len(replay)))
+    columns = obs, action, reward[:, None], terminated[:, None], next_obs
+    return sorted(map(tuple, np.concatenate(columns, axis=1).astype(np.float64)))
+
+
+@settings(deadline=None)
+@given(
+    capacity=st.integers(1, 12),
+    steps=st.integers(1, 40),
+    seed=st.integers(0, 9),
+    ends=st.sampled_from([0.0, 0.2, 1.0]),
+    jumps=st.sampled_from([0.0, 0.3]),
+)
+def test_it_holds_the_last_transitions(capacity, steps, seed, ends, jumps):
+    replay = empty(capacity)
+    last = play(replay, steps, seed, ends, jumps)[-capacity:]
+    assert contents(replay) == sorted(tuple(map(float, each)) for each in last)
+    copy = empty(capacity)
+    play(copy, 3, seed + 1, 0.5)  # what was there before is gone
+    copy.restore(replay.arrays())
+    assert contents(copy) == contents(replay)
+    play(copy, 7, 5, 0.5)
+    play(replay, 7, 5, 0.5)
+    assert contents(copy) == contents(replay)
+
+
+def test_minibatches_are_stacked():
+    replay = empty(8)
+    play(replay, 8, 0, 0.2)
+    places = np.array([3, 1, 4, 1, 5, 7])
+    flat, stacked = replay.read(places), replay.read(places, (2, 3))
+    assert stacked.obs.shape == stacked.next_obs.shape == (2, 3, 2)
+    for one, other in zip(flat, stacked, strict=True):
+        assert np.array_equal(one, other.reshape(one.shape))
+
+
+def test_a_cut_off_step_is_bootstrapped_and_a_terminal_one_is_not():
+    replay = empty(4, 1, 1)
+    for terminated, truncated in ((False, True), (True, False), (False, False)):
+        step = Td3Row(np.zeros(1), np.zeros(1), 0.0, np.ones(1), terminated)
+        replay.add(step, terminated or truncated)
+    rows = replay.read(np.arange(3))
+    assert rows.terminated.tolist() == [False, True, False]
+    assert rows.next_obs.ravel().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_humanoid_fits_in_less_than_a_gigabyte_and_a_half():
+    replay = empty(100_000, 348, 17)
+    arrays = [*vars(replay).values(), *replay._columns.values()]
+    assert sum(array.nbytes for array in arrays if isinstance(array, np.ndarray)) < 0.15e9
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="NumpyReplay: capacity takes a whole number >= 1, got 0"):
+        empty(0)
+    replay = empty(4, 1, 1)
+    with pytest.raises(ValueError, match=r"NumpyReplay: obs takes an array of shape \(1, 1\), got \(1, 2\)"):
+        replay.restore(empty(4, 2, 1).arrays())
