@@ -499,6 +499,8 @@ class TestLearning:
         behavior = adeu.Behavior(explorer(f=adeu.Rollouts(host, 0.0, 0.0), g=adeu.Identity()), env)
         obs = np.float32([[1, 2, 0, 0], [0, 0, 0, 0.5]])
         assert behavior.act(obs, np.zeros((2, 2))).uncertainty.tolist() == [3.0, 0.5]
+        assert behavior.explorer.needs("act") == {"host_uncertainty"}
+        assert behavior.needs("act") == set()
         step = adeu.Transition(obs, np.zeros(2, int), np.zeros(2), obs, np.zeros(2, bool), np.zeros(2, bool))
         behavior.update(step)
         assert learned[0].obs.shape == (2, 4)

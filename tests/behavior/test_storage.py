@@ -62,9 +62,11 @@ def test_what_is_compressed_is_never_unpacked(behavior, path, monkeypatch):
 def test_a_larger_array_is_rejected_from_its_header(behavior, path, monkeypatch):
     whole = npz.unpack(path.read_bytes())
     changed(path, leaf_0=np.zeros((1000, 500)))
-    read = npz.Reader.array
+    read = npz.NpzReader.array
     monkeypatch.setattr(
-        npz.Reader, "array", lambda self, name: read(self, name) if name == "header" else pytest.fail("it was read")
+        npz.NpzReader,
+        "array",
+        lambda self, name: read(self, name) if name == "header" else pytest.fail("it was read"),
     )
     with pytest.raises(ValueError, match="is damaged: its arrays do not have the shapes of its parts"):
         behavior.load(path)

@@ -172,12 +172,15 @@ def test_needs_what_it_says_and_nothing_more(name):
     def act(given):
         return explorer.act(key, tried.state, carry, obs, center, step=7, **given)
 
-    def observe(given, transition=case.transition(random), method=explorer.observe):
+    def learn(method, transition, given):
         cost = given.pop("cost", None)
         return method(tried.state, transition._replace(cost=cost), step=7, **given)
 
+    def observe(given):
+        return learn(explorer.observe, case.transition(random), given)
+
     def update(given):
-        return observe(given, case.transition(random, 8), explorer.update)
+        return learn(explorer.update, case.transition(random, 8), given)
 
     offers = {"act": offered, "observe": {"td_error": np.float32(0.5), "cost": np.float32(1.0)}}
     offers["update"] = {"td_error": np.ones(8, np.float32), "cost": np.ones(8, np.float32)}

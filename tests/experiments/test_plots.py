@@ -68,7 +68,8 @@ def curves():
 def test_equal_data_give_equal_files(tmp_path):
     """In two processes too: matplotlib's salt for names in SVG is random by default."""
     script = (
-        "import sys, pathlib; from adeu.experiments.lib import plots; from tests.experiments.test_plots import curves\n"
+        "import sys, pathlib\n"
+        "from adeu.experiments.lib import plots; from tests.experiments.test_plots import curves\n"
         "with plots.drawing(): plots.learning_curves(curves(), pathlib.Path(sys.argv[1]))"
     )
     for name in ("one", "two"):

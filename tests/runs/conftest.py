@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from adeu.runs.engines.event import Event
-from adeu.runs.engines.job import explain, perform
+from adeu.runs.engines.worker_job import explain, perform
 from adeu.runs.folder import Folder
 from adeu.runs.sources import job_of
 

@@ -18,7 +18,7 @@ class Keeping:
 
 
 @dataclasses.dataclass(frozen=True)
-class Following:
+class Dependent:
     source: str = "first"
 
     def trainer(self, seed, kept=None):

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from adeu.runs.engines.event import Event, harmless
-from adeu.runs.engines.job import LONGEST, explain
 from adeu.runs.engines.local import PRINTED, _Tail
+from adeu.runs.engines.worker_job import LONGEST, explain
 from adeu.runs.folder import DONE
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from tests.runs import failing
 from tests.runs.failing import Failing
-from tests.runs.keeping import Following, Keeping
+from tests.runs.keeping import Dependent, Keeping
 
 SEEDS = {
     failing.GOOD: None,
@@ -77,7 +77,7 @@ def test_a_case_that_no_seed_can_train_is_rejected_before_any_work(tmp_path):
 
 @pytest.mark.parametrize("again", ["controls", "all"])
 def test_a_control_whose_source_is_damaged_fails_alone(again, tmp_path, in_process):
-    cases = {"second": Following(), "first": Keeping()}
+    cases = {"second": Dependent(), "first": Keeping()}
     every = {(case, seed): Spec("chain", case, seed, cases[case]) for case in cases for seed in (3, 4)}
     assert sweep([spec for (case, _), spec in every.items() if case == "first"], tmp_path) == {}
     kept = tmp_path / "chain/first/seed-3/kept.npz"

@@ -6,11 +6,11 @@ import pytest
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import is_complete, sweep
-from tests.runs.keeping import Following, Keeping
+from tests.runs.keeping import Dependent, Keeping
 
 
 def specs(first=Keeping()):  # noqa: B008
-    cases = {"second": Following(), "first": first}
+    cases = {"second": Dependent(), "first": first}
     return [Spec("chain", case, seed, setting) for seed in (3, 4) for case, setting in cases.items()]
 
 

@@ -17,7 +17,7 @@ AGENTS = [
     tabular.QLearning(COUNTING),
     tabular.QLearning(COUNTING, alpha="1/n", intrinsic=0.9, learners=tabular.Learners(size=3, ucb=2.0), q=-1.0),
     tabular.TableDqn(COUNTING),
-    tabular.TableDqn(COUNTING, gamma=0.9, tables=4, acting="ucb", ucb=3.0),
+    tabular.TableDqn(COUNTING, gamma=0.9, tables=4, center="ucb", ucb=3.0),
 ]
 
 

@@ -76,7 +76,7 @@ def test_it_learns_as_a_plain_loop_does(agent):
 def test_whom_behaviour_follows():
     center = np.zeros(2)
     for acting, expected in [("mean", [2.0, 2.0]), ("sampled", [3.0, 4.0]), ("ucb", [2.5, 3.0])]:
-        job = sea_job(4, tabular.TableDqn(NOTHING, tables=2, acting=acting, ucb=0.5))
+        job = sea_job(4, tabular.TableDqn(NOTHING, tables=2, center=acting, ucb=0.5))
         job.learner.q[3] = [[1.0, 0.0], [3.0, 4.0]]
         job.learner.clock.table[0] = 1
         prefer(job.learner, job.model.mask, 3, center)
@@ -87,8 +87,8 @@ def test_whom_behaviour_follows():
 
 METHODS = {
     "ez": tabular.TableDqn(EZ, capacity=300),
-    "bootstrapped": tabular.TableDqn(NOTHING, tables=4, start=0.1, acting="sampled", mask_probability=0.5),
-    "ucb": tabular.TableDqn(NOTHING, tables=4, start=0.1, acting="ucb", ucb=3.0),
+    "bootstrapped": tabular.TableDqn(NOTHING, tables=4, start=0.1, center="sampled", mask_probability=0.5),
+    "ucb": tabular.TableDqn(NOTHING, tables=4, start=0.1, center="ucb", ucb=3.0),
 }
 
 
@@ -152,7 +152,7 @@ def test_one_table_without_options_does_not():
         ({"capacity": 10}, "capacity takes a whole number >= 32, got 10"),
         ({"batch": 0}, "batch takes a whole number >= 1, got 0"),
         ({"tables": 0}, "tables takes a whole number >= 1, got 0"),
-        ({"acting": "max"}, "acting takes 'mean' or 'sampled' or 'ucb', got 'max'"),
+        ({"center": "max"}, "center takes 'mean' or 'sampled' or 'ucb', got 'max'"),
         ({"mask_probability": 0.0}, "mask_probability takes a finite number > 0 and <= 1, got 0.0"),
         ({"start": -1.0}, "start takes a finite number >= 0, got -1.0"),
         ({"ucb": -1.0}, "ucb takes a finite number >= 0, got -1.0"),

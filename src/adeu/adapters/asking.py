@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from adeu.behavior.behavior import Behavior
 from adeu.core import check
-from adeu.core.explorer import Explorer
 
 
-def check_given(owner: Any, explorer: Explorer, offered: Iterable[str]) -> frozenset[str]:
-    """What the explorer needs to act, all of which `owner` must offer; to learn, it gets transitions and no more.
+def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> frozenset[str]:
+    """What the behavior needs to act, all of which `owner` must offer; to learn, it gets transitions and no more.
 
     Examples:
-        >>> import adeu
+        >>> import adeu, gymnasium
         >>> from adeu.adapters.asking import check_given
         >>> explorer = adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Bernoulli())
-        >>> sorted(check_given("MyAdapter", explorer, ["q_values"]))
+        >>> behavior = adeu.Behavior(explorer, gymnasium.make("CartPole-v1"))
+        >>> sorted(check_given("MyAdapter", behavior, ["q_values"]))
         ['q_values']
     """
-    needed = explorer.needs("act")
-    learning = (explorer.needs("observe") | explorer.needs("update")) - {"cost"}  # which transitions carry
+    needed = behavior.needs("act")
+    learning = (behavior.needs("observe") | behavior.needs("update")) - {"cost"}  # which transitions carry
     if learning:
         takes = "an f that learns from transitions alone"
         check.refuse(owner, "explorer", takes, f"one that asks for {sorted(learning)}")

@@ -124,7 +124,7 @@ class ExplorerCallback(BaseCallback):
         interface = _interface(model)
         if self._interface is None:
             behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
-            self._needed = check_given(self, behavior.explorer, ["q_values"])
+            self._needed = check_given(self, behavior, ["q_values"])
             check_no_costs(self, "explorer", behavior.explorer)
             self._behavior, self._interface = behavior, interface
             self._scaled = isinstance(model.action_space, spaces.Box)

@@ -55,7 +55,7 @@ class Exploration:
         _check(self, policy, collector)
         self._discrete = isinstance(policy, DiscreteQLearningPolicy)
         self.behavior = Behavior(explorer, _interface(policy, collector), seed, encoder)
-        self._needed = check_given(self, self.behavior.explorer, ["q_values"])
+        self._needed = check_given(self, self.behavior, ["q_values"])
         self._learns = "update" in self.behavior.explorer.learns_from
         self._num_envs = collector.env_num
         self._ready: Any = None

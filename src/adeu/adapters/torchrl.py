@@ -89,7 +89,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self._behaviors: dict[int, Behavior] = {}
         self._generator = None if seed is None else torch.Generator().manual_seed(seed)
         one = self._behavior(1, self._draw_seed())
-        check_given(self, one.explorer, list(self.given))
+        check_given(self, one, list(self.given))
         for index, leaf in enumerate(jax.tree.leaves(one.state)):
             self.register_buffer(f"state_{index}", torch.from_numpy(storage.to_disk(leaf).copy()))
         self._version, self._state, self._steps = self._versions(), one.state, 0

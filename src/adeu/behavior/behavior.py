@@ -17,7 +17,7 @@ from adeu.behavior.history import WINDOW, History
 from adeu.behavior.interface import Interface
 from adeu.core import check
 from adeu.core.contract import Decision, LearningPart, Transition
-from adeu.core.explorer import Explorer
+from adeu.core.explorer import Explorer, ExplorerHook
 from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 
@@ -186,6 +186,18 @@ class Behavior:
             if host.learn is not None:
                 host.learn(transitions)
         self._updates += 1
+
+    def needs(self, hook: ExplorerHook) -> frozenset[str]:
+        """The names that `act`, `observe` or `update` cannot do without: what `explorer.needs` has, but for what
+        `from_host` computes here.
+
+        Examples:
+            >>> import adeu, gymnasium
+            >>> explorer = adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Bernoulli())
+            >>> sorted(adeu.Behavior(explorer, gymnasium.make("CartPole-v1")).needs("act"))
+            ['q_values']
+        """
+        return self.explorer.needs(hook) - {host.name for host in self._hosts}
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[Behavior]:

@@ -35,7 +35,7 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
         try:
             if (size := os.fstat(file.fileno()).st_size) > limit:
                 raise ValueError(f"it has {size:,} bytes, at most {limit:,} are expected")
-            reader = npz.Reader(file)
+            reader = npz.NpzReader(file)
             found = json.loads(reader.array("header").tobytes())
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None

@@ -24,6 +24,9 @@ from adeu.core.contract import (
     Transition,
 )
 
+ExplorerHook = Literal["act", "observe", "update"]
+"""The methods of an explorer that take `given`, what an agent offers."""
+
 # `fold_in(key, i)` equals `split(key, n)[i]`, and f splits its key as it likes. D and the guard fold in numbers that
 # no split reaches, so their draws are independent of f's, and f draws the same whatever they do.
 KEY_D, KEY_GUARD = 2**32 - 1, 2**32 - 2
@@ -96,7 +99,7 @@ class Explorer(Part):
         """Which of "observe" and "update" change its state."""
         return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
 
-    def needs(self, hook: Literal["act", "observe", "update"]) -> frozenset[str]:
+    def needs(self, hook: ExplorerHook) -> frozenset[str]:
         """The names in `given` that this method cannot do without, apart from those that are always there."""
         each = self.parts.values()
         return frozenset[str]().union(*(part.needs(part.hooks[0] if hook == "act" else hook) for part in each))

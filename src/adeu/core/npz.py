@@ -31,11 +31,11 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
 
 def unpack(content: bytes) -> dict[str, Array]:
     """The arrays of a file that `pack` made; rejects any other."""
-    reader = Reader(io.BytesIO(content))
+    reader = NpzReader(io.BytesIO(content))
     return {name: reader.array(name) for name in reader.headers}
 
 
-class Reader:
+class NpzReader:
     """Reads the headers of all arrays, then single arrays.
 
     Rejects compressed entries, objects, and headers that ask for more memory than their entry has bytes.

@@ -50,7 +50,7 @@ def locate(path: str) -> tuple[Experiment, ...]:
     A family means all its members; a case at the end leaves the others out, but for one that it begins from.
     """
     from adeu.experiments.lib.experiment import Family
-    from adeu.runs.spec import Following
+    from adeu.runs.spec import DependsOnRun
 
     name, _, rest = path.partition("/")
     found = find(name)
@@ -67,7 +67,7 @@ def locate(path: str) -> tuple[Experiment, ...]:
     if rest not in found.cases:
         raise ValueError(f"{found.name} has no case {rest!r}; {check.nearest(rest, found.cases)}")
     setting = found.cases[rest]
-    source = setting.source if isinstance(setting, Following) else ""
+    source = setting.source if isinstance(setting, DependsOnRun) else ""
     cases = {case: found.cases[case] for case in (source, rest) if case}
     others = {case: setting for case, setting in found.cases.items() if case not in cases}
     return (dataclasses.replace(found, cases=cases, left_out=others, reference=found.compared_with),)

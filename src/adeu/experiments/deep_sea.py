@@ -99,8 +99,8 @@ def coin(size: int, epsilon: float, **agent: Any) -> SeaSetting:
     return SeaSetting(TableDqn(explorer, **agent), Sea(size))
 
 
-def ensemble(size: int, acting: str, start: float, ucb: float = 0.0) -> SeaSetting:
-    return coin(size, 0.0, tables=10, start=start, acting=acting, ucb=ucb)
+def ensemble(size: int, center: str, start: float, ucb: float = 0.0) -> SeaSetting:
+    return coin(size, 0.0, tables=10, start=start, center=center, ucb=ucb)
 
 
 def cases(size: int) -> dict[str, SeaSetting]:

@@ -13,8 +13,8 @@ from adeu.experiments import NAMES
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import WATCHED, Experiment, Metric
 from adeu.experiments.lib.tables import number, pair, under
-from adeu.report.files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
 from adeu.report.partial import known_experiment, read_partial
+from adeu.report.report_files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
 from adeu.report.traces import read_map, read_traces, short
 from adeu.runs.identity import RESUMED, to_data
 from adeu.runs.statistics import share

@@ -11,7 +11,7 @@ import numpy as np
 
 from adeu.experiments import locate
 from adeu.experiments.lib.experiment import MAX, MEAN, SPREAD, Experiment, complete_runs, curve_columns, stack
-from adeu.report.files import finite, read_json
+from adeu.report.report_files import finite, read_json
 from adeu.runs.folder import METRICS, SPEC
 
 MOST_ROWS = 20_000

@@ -10,7 +10,7 @@ from adeu.core.files import inside
 from adeu.envs import Lake, Sea
 from adeu.envs.lake import path_cells, unsafe_cells
 from adeu.envs.sea import right_actions, sea_cells
-from adeu.report.files import read_columns
+from adeu.report.report_files import read_columns
 
 SEEDS, EPISODES, STEPS = 2, 3, 20_000
 """The most that a page shows of a case: seeds, their longest episodes, and steps of an episode."""

@@ -1,6 +1,6 @@
 """Runs that start from what other runs kept: a control, from the adaptive run of the same seed.
 
-A setting that is `Following` names the case of its experiment that it starts from, and its `trainer(seed, kept)`
+A setting that is `DependsOnRun` names the case of its experiment that it starts from, and its `trainer(seed, kept)`
 takes what the run of that case and seed kept.
 """
 
@@ -11,24 +11,24 @@ import pickle
 from collections.abc import Sequence
 
 from adeu.core import files, npz
-from adeu.runs.engines.job import Job
+from adeu.runs.engines.worker_job import WorkerJob
 from adeu.runs.folder import DONE, KEPT, UnusableError, is_done
 from adeu.runs.identity import stored_digest
-from adeu.runs.spec import Following, Spec
+from adeu.runs.spec import DependsOnRun, Spec
 from adeu.runs.trainers.trainer import Trainer
 from adeu.runs.work import checkpoint_seconds
 
 
 def source_of(spec: Spec) -> str:
     """The name of the run that it starts from; empty: of none."""
-    source = spec.setting.source if isinstance(spec.setting, Following) else ""
+    source = spec.setting.source if isinstance(spec.setting, DependsOnRun) else ""
     return f"{spec.experiment}/{source}/seed-{spec.seed}" if source else ""
 
 
 def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
     """What trains the run, with what its source kept."""
     source = source_of(spec)
-    if not (source and isinstance(spec.setting, Following)):
+    if not (source and isinstance(spec.setting, DependsOnRun)):
         return spec.setting.trainer(spec.seed)
     folder = out / source
     try:
@@ -40,9 +40,9 @@ def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
     return spec.setting.trainer(spec.seed, kept)
 
 
-def job_of(spec: Spec, out: pathlib.Path) -> Job:
+def job_of(spec: Spec, out: pathlib.Path) -> WorkerJob:
     """The run as it is sent to a worker."""
-    return Job(pickle.dumps(trainer_of(spec, out)), stored_digest(spec, out), checkpoint_seconds())
+    return WorkerJob(pickle.dumps(trainer_of(spec, out)), stored_digest(spec, out), checkpoint_seconds())
 
 
 def waves(left: Sequence[Spec], complete: Sequence[Spec], out: pathlib.Path) -> list[list[Spec]]:

@@ -23,7 +23,7 @@ class Setting(Protocol):
 
 
 @typing.runtime_checkable
-class Following(Protocol):
+class DependsOnRun(Protocol):
     """A setting whose runs may start from what those of another case kept."""
 
     @property

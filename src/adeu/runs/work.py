@@ -30,7 +30,7 @@ from adeu.runs.folder import (
     save_checkpoint,
     to_csv,
 )
-from adeu.runs.trainers.trainer import Keeping, Row, Trainer
+from adeu.runs.trainers.trainer import KeepsArrays, Row, Trainer
 
 CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
@@ -107,7 +107,7 @@ def work(
             tell(Progress(trainer.done, trainer.total, trainer.steps, row))
             told = now
     store.write(METRICS, metrics.text.encode())
-    left = trainer.kept() if isinstance(trainer, Keeping) else {}
+    left = trainer.kept() if isinstance(trainer, KeepsArrays) else {}
     content = npz.pack(left) if left else b""
     if content:
         store.write(KEPT, content)

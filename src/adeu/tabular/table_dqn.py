@@ -33,7 +33,7 @@ class TableDqn(TableAgent):
         target_every: environment steps per copy into the target table.
         start: the standard deviation of the tables' first values.
         tables: how many, each with a target table of its own.
-        acting: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, drawn anew
+        center: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, drawn anew
             after each episode that terminates) or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
         mask_probability: how likely each table learns from a transition, in (0, 1].
@@ -61,7 +61,7 @@ class TableDqn(TableAgent):
     target_every: int = 100
     start: float = 0.01
     tables: int = 1
-    acting: Literal["mean", "sampled", "ucb"] = "mean"
+    center: Literal["mean", "sampled", "ucb"] = "mean"
     ucb: float = 0.0
     mask_probability: float = 1.0
 
@@ -74,7 +74,7 @@ class TableDqn(TableAgent):
             check.whole(self, argument)
         check.whole(self, "capacity", at_least=self.batch)
         check.number(self, "start", at_least=0)
-        check.one_of(self, "acting", ("mean", "sampled", "ucb"))
+        check.one_of(self, "center", ("mean", "sampled", "ucb"))
         check.number(self, "ucb", at_least=0)
         check.number(self, "mask_probability", above=0, at_most=1)
 
@@ -104,6 +104,6 @@ class TableDqn(TableAgent):
             self.update_every,
             self.target_every,
             self.mask_probability,
-            self.acting == "sampled",
-            self.ucb if self.acting == "ucb" else 0.0,
+            self.center == "sampled",
+            self.ucb if self.center == "ucb" else 0.0,
         )

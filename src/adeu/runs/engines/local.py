@@ -23,8 +23,8 @@ from typing import IO, Any
 from adeu.core.cores import cores
 from adeu.runs.engines import threads as limits
 from adeu.runs.engines.event import ATTEMPTS, Event
-from adeu.runs.engines.job import explain
 from adeu.runs.engines.search_path import search_path
+from adeu.runs.engines.worker_job import explain
 from adeu.runs.sources import job_of
 from adeu.runs.spec import Spec
 from adeu.runs.work import Progress

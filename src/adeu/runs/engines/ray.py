@@ -24,9 +24,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from adeu.core.cores import cores
 from adeu.runs.engines import threads
 from adeu.runs.engines.event import ATTEMPTS, Event
-from adeu.runs.engines.job import explain
 from adeu.runs.engines.search_path import own_folders
 from adeu.runs.engines.task import Inbox, Message, task
+from adeu.runs.engines.worker_job import explain
 from adeu.runs.folder import CHECKPOINT, Folder
 from adeu.runs.sources import job_of
 from adeu.runs.spec import Spec

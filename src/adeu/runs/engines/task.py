@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import ray
 
-from adeu.runs.engines.job import Job, explain, perform
+from adeu.runs.engines.worker_job import WorkerJob, explain, perform
 from adeu.runs.work import Progress
 
 
@@ -69,7 +69,7 @@ class RemoteStore:
         ray.get(self._inbox.put.remote(message))
 
 
-def task(inbox: Any, attempt: int, job: Job, files: dict[str, bytes], folders: list[str]) -> str:
+def task(inbox: Any, attempt: int, job: WorkerJob, files: dict[str, bytes], folders: list[str]) -> str:
     """Works on a run to its end; returns why it failed, if it did.
 
     Args:

@@ -16,7 +16,7 @@ import threading
 import traceback
 from typing import Any, BinaryIO
 
-from adeu.runs.engines.job import explain, perform
+from adeu.runs.engines.worker_job import explain, perform
 from adeu.runs.folder import Folder
 from adeu.runs.work import Progress
 

@@ -13,10 +13,10 @@ How often each holds the truth is simulated by `benchmarks/coverage.py`.
 
 from __future__ import annotations
 
-from adeu.runs.statistics.counts import median, profile, share, wilson
 from adeu.runs.statistics.estimate import FEWEST, Band, Curves, Estimate
 from adeu.runs.statistics.means import band, iqm, mean, peak, ratio
 from adeu.runs.statistics.pairs import difference, improvement
+from adeu.runs.statistics.shares import median, profile, share, wilson
 
 __all__ = [
     "FEWEST",

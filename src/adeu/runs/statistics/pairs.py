@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from adeu.core import check
-from adeu.runs.statistics.counts import Z, share, wilson
 from adeu.runs.statistics.estimate import Estimate, Floats, as_estimate, as_values
 from adeu.runs.statistics.means import mean
+from adeu.runs.statistics.shares import Z, share, wilson
 
 
 def difference(ours: Any, theirs: Any, over: Callable[[Any], Estimate] = mean) -> Estimate:

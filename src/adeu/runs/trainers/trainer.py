@@ -22,7 +22,7 @@ class Piece(NamedTuple):
 
 
 @runtime_checkable
-class Keeping(Protocol):
+class KeepsArrays(Protocol):
     """A trainer whose complete run keeps something for others to start from."""
 
     def kept(self) -> Arrays: ...

@@ -17,7 +17,7 @@ LONGEST = 20_000
 """Characters of an error and its traceback."""
 
 
-class Job(NamedTuple):
+class WorkerJob(NamedTuple):
     """All that a worker needs for a run."""
 
     trainer: bytes
@@ -27,7 +27,7 @@ class Job(NamedTuple):
     checkpoint_seconds: float
 
 
-def perform(job: Job, store: Store, tell: Callable[[Progress], None]) -> None:
+def perform(job: WorkerJob, store: Store, tell: Callable[[Progress], None]) -> None:
     """Works on a run to its end."""
     work(store, pickle.loads(job.trainer), tell, job.checkpoint_seconds, job.spec)
 
