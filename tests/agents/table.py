@@ -12,10 +12,10 @@ import jax
 import numpy as np
 
 import adeu
-from adeu.agents import Agent, Dqn, Td3
+from adeu.agents import Agent, Dqn, Sac, Td3
 from adeu.agents.compiling import AgentSteps, VectorSteps, compile_agent, compile_vector, own
-from adeu.agents.player import example_row
 from adeu.agents.reading import Reader
+from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.envs import JaxCartPole, JaxDeepSea, Sea
 from tests.agents.pendulum import Pendulum
 
@@ -50,12 +50,16 @@ def moving(f: adeu.Mechanism, **fields: Any) -> Td3:
     return Td3(explorer, **SIZES, **{"policy_delay": 1} | fields)
 
 
+def entropic(f: adeu.Mechanism, **fields: Any) -> Sac:
+    return Sac(adeu.Explorer(f, adeu.Saturating(0.5), adeu.Gaussian()), **SIZES, **fields)
+
+
 class Case(NamedTuple):
-    agent: Agent[Any, Any, Any]
+    agent: Agent[Any, Any, Any, Any]
     world: World
 
     @property
-    def bound(self) -> Agent[Any, Any, Any]:
+    def bound(self) -> Agent[Any, Any, Any, Any]:
         env = self.world.make()
         return self.agent.bind(env.observation_space, env.action_space)
 
@@ -80,6 +84,8 @@ CASES = {
     "td3-bonus": Case(moving(adeu.Constant(0.1), bonus=RND), PENDULUM),
     "td3-gated": Case(moving(adeu.Constant(0.5), gated=True), PENDULUM),
     "td3-weighted": Case(moving(RND, weighted=True), PENDULUM),
+    "sac-mean": Case(entropic(adeu.EnsembleStd(), center="mean"), PENDULUM),
+    "sac-sample": Case(entropic(adeu.TdError(), center="sample", temperature=0.2, update_every=2), PENDULUM),
 }
 
 
@@ -87,9 +93,9 @@ CASES = {
 class Life:
     """An agent after some experience, by the functions that the loops compile."""
 
-    agent: Agent[Any, Any, Any]
+    agent: Agent[Any, Any, Any, Any]
     run: AgentSteps[Any, Any, Any]
-    together: VectorSteps[Any]
+    together: VectorSteps[Any, Any]
     reader: Reader
     key: Any
     start: Any
@@ -107,11 +113,11 @@ def live(name: str) -> Life:
     run, together, reader = compile_agent(agent), compile_vector(agent, ENVS), Reader(*spaces_of(env))
     key = jax.random.key_data(jax.random.key(3))
     transitions = play(env, reader)
-    batches = stack(agent, reader, transitions)
+    batches = drawn(agent, transitions)
     start = run.init(key, reader.zeros())
     carry, carries = run.begin(key, np.int32(0), None), together.begin(key, np.int32(0), None, np.ones(ENVS, bool))
     learned = run.absorb(key, start, transitions[0], np.int32(0))
-    learned = run.sync(run.learn(key, own(learned), batches, np.int32(5)))
+    learned = run.sync(run.learn(key, own(learned), *batches, np.int32(5)))
     return Life(agent, run, together, reader, key, start, learned, carry, carries, transitions, batches)
 
 
@@ -137,11 +143,12 @@ def decision_of(transition: adeu.Transition) -> adeu.Decision:
     return adeu.Decision(transition.action, np.bool_(True), np.float32(0.4), np.float32(0.3), np.bool_(True))
 
 
-def stack(agent: Agent[Any, Any, Any], reader: Reader, transitions: list[adeu.Transition]) -> Any:
-    """Minibatches of rows, as a replay hands them to `learn`."""
-    rng, like = np.random.default_rng(0), example_row(agent, reader)
-    rows = [agent.row(rng.random(agent.coins), each, decision_of(each))[0] for each in transitions]
+def drawn(agent: Agent[Any, Any, Any, Any], transitions: list[adeu.Transition]) -> Any:
+    """Minibatches of rows, as a replay hands them to the compiled `learn`."""
+    rng, replay = np.random.default_rng(0), NumpyReplay(len(transitions), RowLayout.of(agent))
+    for each in transitions:
+        coins = rng.random(agent.coins) if agent.coins else None
+        row, _ = agent.row(coins, each, decision_of(each))
+        replay.add(row, bool(each.terminated or each.truncated))
     shape = agent.cadence.updates, agent.batch
-    places = rng.integers(len(rows), size=shape)
-    columns = (np.array(column)[places] for column in zip(*rows, strict=True))
-    return type(like)(*(column.astype(np.asarray(one).dtype) for column, one in zip(columns, like, strict=True)))
+    return replay.read(rng.integers(len(replay), size=shape[0] * shape[1]), shape)

@@ -7,7 +7,7 @@ import pytest
 
 import adeu
 from adeu.agents import Td3, compiling
-from adeu.agents.td3 import Td3Row
+from adeu.agents.replay_numpy import RowLayout
 
 
 @pytest.fixture
@@ -31,10 +31,9 @@ def update_of_td3():
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     agent = Td3(explorer, hidden=(64, 64), batch=64).bind(env.observation_space, env.action_space)
     run, key = compiling.compile_agent(agent), jax.random.key_data(jax.random.key(0))
-    obs, action, number = np.zeros((2, 64, 3), np.float32), np.zeros((2, 64, 1), np.float32), np.zeros((2, 64))
-    learned = jax.eval_shape(run.init, key, obs[0, 0])
-    batches = Td3Row(obs, action, number.astype(np.float32), obs, number.astype(bool))
-    return run.learn.lower(key, learned, batches, np.int32(0)).compile().as_text()
+    rows, next_obs = (np.zeros((2, 64, width), np.float32) for width in (RowLayout.of(agent).width, 3))
+    learned = jax.eval_shape(run.init, key, next_obs[0, 0])
+    return run.learn.lower(key, learned, rows, next_obs, np.int32(0)).compile().as_text()
 
 
 def test_products_are_shared_between_threads(threads):

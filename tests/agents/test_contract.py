@@ -125,7 +125,7 @@ def test_acting_is_all_that_a_decision_reads(name):
 @every_agent
 def test_a_row_is_the_same_in_numpy_and_in_jax(name):
     life = live(name)
-    coins = np.random.default_rng(1).random(life.agent.coins).astype(np.float32)
+    coins = np.random.default_rng(1).random(life.agent.coins).astype(np.float32) if life.agent.coins else None
     for transition in life.transitions[:3]:
         decision = decision_of(transition)
         row, enters = life.agent.row(coins, transition, decision)
@@ -142,7 +142,7 @@ def test_what_it_learns_keeps_its_form(name):
     life, key = live(name), jax.random.key(0)
     learned, agent = life.learned, life.agent
     absorbed = jax.eval_shape(agent.absorb, key, learned, life.transitions[0], STEP)
-    taught = jax.eval_shape(agent.learn, key, learned, life.batches, STEP)
+    taught = jax.eval_shape(life.run.learn, life.key, learned, *life.batches, STEP)
     for after in (absorbed, taught, jax.eval_shape(agent.sync, learned)):
         assert form(after) == form(life.start)
     assert form(learned) == form(life.start)
@@ -157,7 +157,7 @@ def test_learning_leaves_the_carry_alone(name):
     carry, learned = own(life.carry), own(life.learned)
     before = jax.device_get(carry)
     learned = life.run.absorb(life.key, learned, life.transitions[1], STEP)
-    learned = life.run.sync(life.run.learn(life.key, own(learned), life.batches, STEP))
+    learned = life.run.sync(life.run.learn(life.key, own(learned), *life.batches, STEP))
     assert same(carry, before)
     again = life.run.begin(life.key, np.int32(1), carry)
     assert form(again) == form(life.carry)

@@ -115,6 +115,9 @@ class Scripted(Agent):
     def init(self, key, obs):
         return ()
 
+    def begin(self, key, carry=None):
+        return self.explorer.begin(key, carry)
+
     def acting(self, learned):
         return ()
 
@@ -146,7 +149,8 @@ SPREADS = Scripted(
 def test_an_environment_may_write_into_what_it_returned():
     loop = GymLoop(SPREADS, Walk(), Walk(), steps=10, seed=0, evaluate_every=10)
     play(loop)
-    seen = loop._player._replay.read(np.arange(10))
+    replay = loop._player._replay
+    seen = replay.layout.unpack(*replay.read(np.arange(10)))
     assert seen.obs.ravel().tolist() == list(range(5)) * 2
     assert seen.next_obs.ravel().tolist() == list(range(1, 6)) * 2
 

@@ -1,19 +1,25 @@
 """The replay in numpy: what is read is what was added, wherever the ring stands, and each observation once."""
 
+import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adeu.agents.replay_numpy import NumpyReplay
+import adeu
+from adeu.agents import Dqn
+from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.agents.td3 import Td3Row
 
-NUMBER, NO = np.zeros((), np.float32), np.zeros((), bool)
+NAMES, TYPES = ("obs", "action", "reward", "terminated"), ("f", "f", "f", "b")
 
 
 def empty(capacity, size=2, actions=2):
-    obs = np.zeros(size, np.float32)
-    return NumpyReplay(capacity, Td3Row(obs, np.zeros(actions, np.float32), NUMBER, obs, NO))
+    return NumpyReplay(capacity, RowLayout(Td3Row, NAMES, ((size,), (actions,), (), ()), TYPES))
+
+
+def rows_of(replay, places, *shape):
+    return replay.layout.unpack(*replay.read(places, *shape))
 
 
 def play(replay, steps, seed, ends, jumps=0.0):
@@ -32,7 +38,7 @@ def play(replay, steps, seed, ends, jumps=0.0):
 
 
 def contents(replay):
-    obs, action, reward, next_obs, terminated = replay.read(np.arange(len(replay)))
+    obs, action, reward, next_obs, terminated = rows_of(replay, np.arange(len(replay)))
     columns = obs, action, reward[:, None], terminated[:, None], next_obs
     return sorted(map(tuple, np.concatenate(columns, axis=1).astype(np.float64)))
 
@@ -62,7 +68,7 @@ def test_minibatches_are_stacked():
     replay = empty(8)
     play(replay, 8, 0, 0.2)
     places = np.array([3, 1, 4, 1, 5, 7])
-    flat, stacked = replay.read(places), replay.read(places, (2, 3))
+    flat, stacked = rows_of(replay, places), rows_of(replay, places, (2, 3))
     assert stacked.obs.shape == stacked.next_obs.shape == (2, 3, 2)
     for one, other in zip(flat, stacked, strict=True):
         assert np.array_equal(one, other.reshape(one.shape))
@@ -73,20 +79,36 @@ def test_a_cut_off_step_is_bootstrapped_and_a_terminal_one_is_not():
     for terminated, truncated in ((False, True), (True, False), (False, False)):
         step = Td3Row(np.zeros(1), np.zeros(1), 0.0, np.ones(1), terminated)
         replay.add(step, terminated or truncated)
-    rows = replay.read(np.arange(3))
+    rows = rows_of(replay, np.arange(3))
     assert rows.terminated.tolist() == [False, True, False]
     assert rows.next_obs.ravel().tolist() == [1.0, 1.0, 1.0]
 
 
 def test_humanoid_fits_in_less_than_a_gigabyte_and_a_half():
     replay = empty(100_000, 348, 17)
-    arrays = [*vars(replay).values(), *replay._columns.values()]
-    assert sum(array.nbytes for array in arrays if isinstance(array, np.ndarray)) < 0.15e9
+    assert sum(array.nbytes for array in vars(replay).values() if isinstance(array, np.ndarray)) < 0.15e9
 
 
 def test_bad_input():
     with pytest.raises(ValueError, match="NumpyReplay: capacity takes a whole number >= 1, got 0"):
         empty(0)
     replay = empty(4, 1, 1)
-    with pytest.raises(ValueError, match=r"NumpyReplay: obs takes an array of shape \(1, 1\), got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"NumpyReplay: rows takes an array of shape \(1, 4\), got \(1, 5\)"):
         replay.restore(empty(4, 2, 1).arrays())
+
+
+def test_whole_numbers_and_masks_come_back_as_they_were():
+    explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
+    spaces = gymnasium.spaces.Discrete(2**24), gymnasium.spaces.Discrete(3)
+    layout = RowLayout.of(Dqn(explorer, ensemble=3).bind(*spaces))
+    replay = NumpyReplay(4, layout)
+    for state in (0, 2**24 - 1):
+        replay.add(layout.kind(state, 2, 0.5, 7, state > 0, np.array([True, False, True])), ended=state > 0)
+    rows = rows_of(replay, np.arange(2))
+    assert rows.obs.tolist() == [0, 2**24 - 1]
+    assert rows.next_obs.tolist() == [7, 7]
+    assert rows.obs.dtype == rows.next_obs.dtype == rows.action.dtype == np.int32
+    assert rows.mask.tolist() == [[True, False, True]] * 2
+    assert rows.terminated.tolist() == [False, True]
+    with pytest.raises(ValueError, match=r"Dqn: observation space takes at most 16,777,216 states, got 16777217"):
+        RowLayout.of(Dqn(explorer).bind(gymnasium.spaces.Discrete(2**24 + 1), spaces[1]))

@@ -47,7 +47,7 @@ def test_only_real_steps_are_learned_from(mode):
         counted += loop.step - before
         assert loop._updates == max(loop.step - 8, 0)
     for number, replay in enumerate(loop._replays):
-        batch = replay.read(np.arange(len(replay)))
+        batch = replay.layout.unpack(*replay.read(np.arange(len(replay))))
         assert (batch.obs[:, 0] == number).all()
         assert np.array_equal(batch.next_obs, batch.obs + np.float32([0, 0, 1]))
         last = batch.next_obs[:, 2] == 3 + number

@@ -101,6 +101,7 @@ class NumpyReplay(Generic[Row]):
         self.capacity = check.as_whole("NumpyReplay", "capacity", capacity)
         self.added = 0
         """Rows added so far."""
+        self.layout = layout
         self._slices = layout.slices
         self._obs = self._slices["obs"]
         # One place more than rows: it holds the newest row's next observation. Memory is taken when written to.
