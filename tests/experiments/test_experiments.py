@@ -220,6 +220,16 @@ class TestDeepSea:
         assert all(path.stat().st_size > 1000 for path in pictures)
 
 
+@pytest.mark.parametrize(("seeds", "said"), [(3, "single runs"), (6, "95% intervals")])
+def test_the_figure_over_sizes_says_what_it_draws(seeds, said, tmp_path):
+    steps = np.tile(np.arange(1, 301) * 1000.0, (seeds, 1))
+    solved = (steps >= np.linspace(10_000, 90_000, seeds)[:, None]).astype(float)
+    curve = {"seed": np.arange(seeds), "step": steps, "solved": solved}
+    svg = deep_sea.draw_all({"deep-sea/10": {"ucb": curve}, "deep-sea/20": {"ucb": curve}}, tmp_path)[1].read_text()
+    titles = [text for text in ("single runs", "95% intervals") if text in svg]
+    assert titles == [said]
+
+
 def test_theorem_2_brackets_the_truth():
     (row,) = theorem_2.TreasureSetting(size=30, mu=2.0, steps=100_000, runs=50).trainer(0).advance().rows
     assert row["proof"] <= row["exact"] < row["statement"]

@@ -24,6 +24,8 @@ SIZES = tuple(range(10, 101, 10))
 EVALUATE_STEPS = 1_000
 WINDOW = 100_000
 """Steps over which every greedy episode must find the treasure."""
+NEVER = 1.6e6
+"""Where a picture shows runs that never did."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,26 +142,25 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     names = list(next(iter(members.values())))
-    styles, never = plots.style(names), 1.6e6
+    styles, about = plots.style(names), ["x: at least half of the seeds never"]
     for place, case in enumerate(names):
         points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items()]
         sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
+        runs = [np.minimum(solved_at(curve), NEVER) for _, curve in points]
         value, low, high = np.array([median(solved_at(curve)) for _, curve in points], float).T  # None becomes NaN
         color, line = styles[case]
         axes.plot(sizes, value, color=color, linestyle=line, marker="o", markersize=4, label=case)
-        axes.vlines(sizes, low, np.where(np.isnan(high), never, high), color=color, linewidth=1.2)
-        for size, (_, curve), end in zip(sizes, points, low, strict=True):
-            if np.isnan(end):
-                runs = solved_at(curve)
-                axes.plot(
-                    np.full(len(runs), size), np.minimum(runs, never), ".", color=color, alpha=0.5, markersize=4
-                )
-        axes.plot(sizes[np.isnan(value)], np.full(np.isnan(value).sum(), never * 1.06**place), "x", color=color)
+        if np.isfinite(low).any():
+            axes.vlines(sizes, low, np.where(np.isnan(high), NEVER, high), color=color, linewidth=1.2)
+            about.append("vertical lines: 95% intervals, up to the top where open")
+        for size, each in ((size, each) for size, each, end in zip(sizes, runs, low, strict=True) if np.isnan(end)):
+            axes.plot(np.full(len(each), size), each, ".", color=color, alpha=0.5, markersize=4)
+            about.append("small dots: single runs")
+        axes.plot(sizes[np.isnan(value)], np.full(np.isnan(value).sum(), NEVER * 1.06**place), "x", color=color)
     axes.set_yscale("log")
     axes.axhline(1e6, color="gray", linewidth=0.8, linestyle=":")
     axes.set(xlabel="N", ylabel="steps to solve, median")
-    about = "lines: 95% intervals, up to the top where open; dots, without one: single runs; x: half of them never"
-    axes.set_title(about, fontsize=9, loc="left", color="gray")
+    axes.set_title("; ".join(dict.fromkeys(about)), fontsize=9, loc="left", color="gray")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "steps-to-solve")
