@@ -79,7 +79,7 @@ def test_summary_holds_a_row_for_every_figure(lake):
     assert {row["case"] for row in rows} == {"eps-greedy", "adeu", "im", "ucb"}
     assert {row["metric"] for row in rows} == {"mean", "max", "first_solved", "solved"}
     for row in rows:
-        assert list(row) == ["case", "metric", "value", "low", "high", "seeds", "paper"]
+        assert list(row)[:7] == ["case", "metric", "value", "low", "high", "seeds", "paper"]
         assert row["seeds"] == 2
         assert row["low"] is None or row["low"] <= row["value"] <= row["high"]
 
