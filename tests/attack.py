@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator
 
 import gymnasium
 import numpy as np
-from adeu.experiments.lake import adeu_counts
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +28,7 @@ from rich.table import Table
 import adeu
 from adeu.core.files import ASIDE
 from adeu.envs import Lake
+from adeu.experiments.lib.lake_setting import adeu_counts
 from adeu.report import write_report
 from adeu.runs.folder import CHECKPOINT, METRICS, Folder, load_checkpoint
 from adeu.runs.spec import Spec

@@ -20,6 +20,7 @@ LEVEL = 1e-4
 @functools.partial(jax.jit, static_argnames="explorer")
 def behave(explorer, keys):
     """An episode has 40 steps; the greedy action goes round."""
+    state = explorer.init(jax.random.key(0), 0)
 
     def step(carry, given):
         number, key = given
@@ -27,7 +28,7 @@ def behave(explorer, keys):
         carry = jax.tree.map(lambda new, old: jnp.where(number % EPISODE == 0, new, old), began, carry)
         before = carry.D.steps_left
         center = jax.nn.one_hot(number % ACTIONS, ACTIONS)
-        decision, carry = explorer.act(key, (), carry, 0, center)
+        decision, carry = explorer.act(key, state, carry, 0, center)
         length = jnp.where((before == 0) & decision.explored, carry.D.steps_left + 1, 0)
         return carry, (decision.action, decision.explored, length)
 

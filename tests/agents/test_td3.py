@@ -193,9 +193,10 @@ def test_what_is_known_enters_the_replay_by_its_uncertainty():
     agent._learn = lambda step: None  # it is about what there is to learn from
     added, obs = [0], np.zeros(3, np.float32)
     for step in range(1_600):
-        agent.act(step, {"recorded": recorded[step]})
+        decision = agent.act(step, {"recorded": recorded[step]})
         next_obs = np.full(3, step, np.float32)
-        agent.observe(adeu.Transition(obs, np.zeros(1), np.float32(0), next_obs, False, False), step + 1)
+        transition = adeu.Transition(obs, np.zeros(1), np.float32(0), next_obs, False, False)
+        agent.observe(transition, decision, step + 1)
         obs = next_obs
         if step % 400 == 399:
             added.append(int(agent.arrays()["replay/added"]))
@@ -286,7 +287,8 @@ def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():
     for step in range(1, 59):
         action, reward = rng.uniform(-2, 2, 1).astype(np.float32), np.float32(rng.normal())
         for agent, taken in zip(agents, actions, strict=True):
-            agent.observe(adeu.Transition(obs, action, reward, obs, False, False), step)
+            decision = adeu.Decision(action, True, 0.0, 0.0)
+            agent.observe(adeu.Transition(obs, action, reward, obs, False, False), decision, step)
             taken.append(float(agent.act(step, {}).action[0]) if step >= 50 else 0.0)
     exact, older = actions
     for update in range(52, 59, 2):  # after an update the one acts by it, the other by that before

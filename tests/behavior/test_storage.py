@@ -60,7 +60,6 @@ def test_what_is_compressed_is_never_unpacked(behavior, path, monkeypatch):
 
 
 def test_a_larger_array_is_rejected_from_its_header(behavior, path, monkeypatch):
-    whole = npz.unpack(path.read_bytes())
     changed(path, leaf_0=np.zeros((1000, 500)))
     read = npz.NpzReader.array
     monkeypatch.setattr(
@@ -74,7 +73,6 @@ def test_a_larger_array_is_rejected_from_its_header(behavior, path, monkeypatch)
         file.truncate(10**11)
     with pytest.raises(ValueError, match=r"damaged .*it has 100,000,000,000 bytes, at most .* are expected"):
         behavior.load(path)
-    assert whole.keys() == npz.unpack(npz.pack(whole)).keys()
 
 
 @pytest.mark.parametrize("place", [0, -1])

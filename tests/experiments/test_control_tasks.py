@@ -33,7 +33,5 @@ def test_what_is_run():
 def test_figures_by_hand():
     solved = np.array([[0.0, 1, 0], [0, 0, 0], [0, 0, 1]])
     curves = {"solved": solved, "step": np.array([[10.0, 20, 30]] * 3)}
-    figures = {metric.name: metric.of for metric in control_tasks.METRICS}
-    assert figures["solved_rate"](curves) == pytest.approx(2 / 3)
-    assert figures["first_solved"](curves) == 30
-    assert figures["first_solved"]({name: column[1:2] for name, column in curves.items()}) is None
+    figures = {metric.name: metric.of(curves).tolist() for metric in control_tasks.METRICS[:2]}
+    assert figures == {"solved_rate": [True, False, True], "first_solved": [20, np.inf, 30]}

@@ -29,6 +29,7 @@ from adeu.runs.work import work
 from tests.runs.processes import start, wait_until
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600)
+OTHER = dataclasses.replace(SETTING.agent, gamma=0.5)
 SPECS = [Spec("lake", "adeu", seed, SETTING) for seed in (0, 1)]
 LONG = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=200000", "--seeds", "0:60")
 
@@ -100,9 +101,9 @@ def test_a_missing_file_is_noticed(name, out):
 
 
 def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
-    other = dataclasses.replace(SETTING, gamma=0.5, traced=tuple(range(1, 400)))
+    other = dataclasses.replace(SETTING, agent=OTHER, traced=tuple(range(1, 400)))
     with pytest.raises(
-        ValueError, match=r"holds another run: setting.gamma is 0.99 there and 0.5 here.*--out"
+        ValueError, match=r"holds another run: setting.agent.gamma is 0.99 there and 0.5 here.*--out"
     ) as caught:
         sweep([dataclasses.replace(SPECS[0], setting=other)], out)
     assert len(str(caught.value)) < 600
@@ -171,7 +172,7 @@ def test_a_linked_folder_of_runs_is_neither_read_nor_written(place, out, tmp_pat
     (out / place).rename(tmp_path / "elsewhere")
     (out / place).symlink_to(tmp_path / "elsewhere")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "elsewhere").rglob("*")}
-    for specs in (SPECS, [dataclasses.replace(SPECS[0], setting=dataclasses.replace(SETTING, gamma=0.5))]):
+    for specs in (SPECS, [dataclasses.replace(SPECS[0], setting=dataclasses.replace(SETTING, agent=OTHER))]):
         with pytest.raises(ValueError, match=r"is not inside .*: links and '\.\.' are not followed"):
             sweep(specs, out)
     shutil.rmtree(tmp_path / "elsewhere")

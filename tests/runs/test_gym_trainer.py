@@ -47,7 +47,7 @@ def test_overlap_reaches_the_loop():
         trainer = dataclasses.replace(SMALL, overlap=overlap).trainer(0)
         while trainer.done < trainer.total:
             trainer.advance()
-        return trainer.arrays()["player/replay/column_action"]
+        return trainer.arrays()["player/replay/rows"]
 
     assert np.array_equal(learned(False), learned(False))
     assert not np.array_equal(learned(False), learned(True))

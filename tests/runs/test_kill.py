@@ -135,7 +135,7 @@ def test_sigterm_stops_it_too(tmp_path):
     wait_until(lambda: workers(process), process)
     process.terminate()
     assert process.wait() == 130
-    assert "Stopped." in said(out)
+    assert "Interrupted." in said(out)
     assert not members(process.pid)
 
 

@@ -4,11 +4,11 @@ import io
 
 import numpy as np
 import pytest
-from adeu.experiments.experiment import MEAN, Experiment
-from adeu.experiments.tables import table
 from rich.console import Console
 
 from adeu.experiments import NAMES, locate, plots
+from adeu.experiments.lib.experiment import MEAN, Experiment
+from adeu.experiments.lib.tables import table
 from adeu.runs.names import printable
 from adeu.runs.spec import Spec
 

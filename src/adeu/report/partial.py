@@ -37,7 +37,7 @@ def read_partial(folder: pathlib.Path) -> Partial:
     experiment = dataclasses.replace(known, name=folder.name, cases={}, reference=known.compared_with)
     tables: dict[str, dict[int, Mapping[str, Any]]] = {}
     for case, seed, run in runs:
-        tables.setdefault(case, {})[seed] = _read(experiment, run)
+        tables.setdefault(case, {})[seed] = _read(known, run)
     with np.errstate(all="ignore"):  # metrics may be any numbers
         curves = stack(tables)
         able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]
