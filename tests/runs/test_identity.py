@@ -143,5 +143,5 @@ def test_a_field_that_has_another_value_than_its_default_is_another_run(changes,
 def test_a_field_without_a_default_must_be_there(tmp_path):
     assert sweep(SPECS[:1], tmp_path) == {}
     forget(tmp_path / SPECS[0].name / SPEC, "beta")
-    with pytest.raises(ValueError, match="holds a run of another version .*setting.beta is missing there"):
+    with pytest.raises(ValueError, match=r"holds a run of another version .*setting.beta is missing there"):
         sweep(SPECS[:1], tmp_path)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from adeu.experiments import NAMES, locate, plots
+from adeu.experiments import NAMES, locate
+from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import MEAN, Experiment
 from adeu.experiments.lib.tables import table
 from adeu.runs.names import printable
