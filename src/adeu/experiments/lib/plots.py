@@ -80,9 +80,9 @@ def about(curves: Iterable[Curves]) -> str:
     return "; ".join(words)
 
 
-def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
+def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case: str) -> None:
     """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
-    _plot_line(axes, x, values.mean(axis=0), color, line, label)
+    _plot_line(axes, x, values.mean(axis=0), color, line, case)
     if len(values) < FEWEST:
         marker = "." if len(x) == 1 else ""
         axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
@@ -92,18 +92,17 @@ def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, labe
     axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
-def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Any, label: str) -> None:
+def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case: str) -> None:
     """The share of seeds of which `values`, of shape (seeds, rows), are 1, with Wilson's 95% band."""
     share = values.mean(axis=0)
-    _plot_line(axes, x, share, color, line, label)
+    _plot_line(axes, x, share, color, line, case)
     axes.fill_between(x, *wilson(share, len(values)), color=color, alpha=0.12, linewidth=0)
 
 
-def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Any, label: str) -> None:
+def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Any, case: str) -> None:
     """A line with its place in the legend; a single row is a dot."""
     marker = "o" if len(x) == 1 else ""
-    label = textwrap.fill(label, WIDEST)
-    axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label)
+    axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label(case))
 
 
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
