@@ -7,6 +7,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Group
+from rich.markup import escape
 from rich.table import Table
 
 from adeu.experiments.lib.experiment import Experiment, Metric
@@ -34,7 +35,7 @@ def table(experiment: Experiment, rows: Rows) -> Group:
     for case, mine in by_case(rows).items():
         others = {who: of.get(case, {}) for who, of in experiment.others.items()}
         cells = [cell(row, metrics[row["metric"]], others) for row in mine]
-        shown.add_row(case, str(mine[0]["seeds"]), *cells, style="bold" if case in bold else None)
+        shown.add_row(escape(case), str(mine[0]["seeds"]), *cells, style="bold" if case in bold else None)
     return Group(shown, *comparison(experiment.metrics, rows))
 
 
@@ -43,7 +44,7 @@ def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
     found = [row for row in rows if row["common_seeds"]]
     if not found:
         return []
-    title = f"more than {found[0]['reference']}, seed by seed, and how likely a seed is better; 95% intervals"
+    title = f"more than {escape(found[0]['reference'])}, seed by seed, and how likely a seed is better; 95% intervals"
     shown = start(title, found, "common seeds")
     paired = {row["metric"] for row in found}
     forms = {metric.name: metric.form for metric in metrics}
@@ -52,7 +53,7 @@ def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
             shown.add_column(metric.title, justify="right")
     for case, mine in by_case(found).items():
         shown.add_row(
-            case, str(mine[0]["common_seeds"]), *("\n".join(pair(row, forms[row["metric"]])) for row in mine)
+            escape(case), str(mine[0]["common_seeds"]), *("\n".join(pair(row, forms[row["metric"]])) for row in mine)
         )
     return [shown]
 
