@@ -11,6 +11,7 @@ import adeu
 from adeu import agents
 from adeu.agents import Agent, GymLoop, JaxLoop, VectorLoop
 from adeu.agents.compiling import ACT, at, own
+from adeu.behavior.storage import arrays_of, tree_of
 from tests.agents.table import CASES, ENVS, POLE, Case, choosing, decision_of, live
 
 every_agent = pytest.mark.parametrize("name", CASES)
@@ -192,6 +193,32 @@ def test_every_loop_trains_it(name):
         assert case.updates(learned) == STEPS // update_every * updates
         assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(learned))
         assert np.isfinite(returned)
+
+
+@every_agent
+def test_saved_and_restored_it_ends_with_the_same_bits(name):
+    """In the two loops that can be saved; in Gymnasium between two episodes."""
+    case = CASES[name]
+    make = case.world.make
+
+    def start():
+        return GymLoop(case.agent, make(), make(), 40, seed=0, evaluate_every=20, evaluate_episodes=1)
+
+    whole, restored, rows = start(), start(), []
+    rows += whole.advance()[0]
+    restored.restore(whole.arrays())
+    again = list(rows)
+    for loop, found in ((whole, rows), (restored, again)):
+        while loop.step < loop.steps:
+            found += loop.advance()[0]
+    assert rows == again
+    assert same(tuple(whole.arrays().values()), tuple(restored.arrays().values()))
+
+    loop = JaxLoop(case.agent, case.world.in_jax, evaluate_every=STEPS, evaluate_episodes=1, evaluate_steps=9)
+    state, _ = loop.advance(loop.init(0))
+    saved = tree_of(arrays_of(state), loop.init(1))
+    for ours, theirs in zip(*(jax.tree.leaves(loop.advance(each)) for each in (state, saved)), strict=True):
+        assert np.array_equal(ours, theirs, equal_nan=True)
 
 
 def loops(agent, world, **gym):
