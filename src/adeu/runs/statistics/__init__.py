@@ -8,7 +8,7 @@
 | `peak`, the max of the average run | none | |
 | `difference`, of two methods by seed | that of the figure it is a difference of | |
 
-How often each holds the truth is simulated by `benchmarks/coverage.py`.
+How often each holds the truth is simulated by `benchmarks/interval_coverage.py`.
 """
 
 from __future__ import annotations

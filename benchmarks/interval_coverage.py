@@ -6,7 +6,7 @@ For each distribution of runs and number of seeds, many experiments are drawn wh
 - the interquartile mean: `iqm` and the percentile bootstrap
 - the max of the average run: where its percentile bootstrap lies, and how far the value is above the truth
 
-Widths are medians, in standard deviations of a run. Takes about a minute: `python benchmarks/coverage.py`.
+Widths are medians, in standard deviations of a run. Takes about a minute: `python benchmarks/interval_coverage.py`.
 """
 
 from __future__ import annotations
