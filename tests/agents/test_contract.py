@@ -174,10 +174,10 @@ def train_everywhere(case: Case):
     gym_loop, rows = GymLoop(agent, make(), make(), STEPS, seed=0, **lengths), []
     while gym_loop.step < STEPS:
         rows += gym_loop.advance()[0]
-    yield gym_loop._player._learned, rows[0]["return"]
+    yield gym_loop._player._learned, rows[-1]["return"]
     vector_loop = VectorLoop(agent, case.world.vector(), make(), STEPS, **lengths)
     rows = vector_loop.run()
-    yield vector_loop._learned, rows[0]["return"]
+    yield vector_loop._learned, rows[-1]["return"]
     jax_loop = JaxLoop(agent, case.world.in_jax, **lengths, evaluate_steps=9)
     state, piece = jax_loop.advance(jax_loop.init(0))
     yield state.learned, float(piece.evaluation)

@@ -18,7 +18,7 @@ SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10)
 
 
 def sea():
-    return gymnasium.make("adeu/DeepSea-v0", size=5)
+    return gymnasium.make("adeu.envs:adeu/DeepSea-v0", size=5)
 
 
 def sea_loop(seed=0, steps=1_500, dqn=SMALL, **settings):
@@ -37,9 +37,10 @@ def play(loop):
 @pytest.mark.slow
 def test_it_finds_the_treasure_and_counts_what_happened():
     rows, traces = play(sea_loop(evaluate_episodes=2, traced=(7,)))
-    assert [row["step"] for row in rows] == [500, 1000, 1500]
-    assert [row["episode"] for row in rows] == [100, 200, 300]
+    assert [row["step"] for row in rows] == [0, 500, 1000, 1500]
+    assert [row["episode"] for row in rows] == [0, 100, 200, 300]
     assert rows[-1]["return"] == pytest.approx(0.99)
+    rows = rows[1:]  # the first stands before any step
     assert all(row["spread"] == pytest.approx(1 / 6) for row in rows)
     assert 0.1 < np.mean([row["explored"] for row in rows]) < 0.9
     assert all(0.2 < row["switches"] < 5 for row in rows)
@@ -64,8 +65,22 @@ def test_saved_between_episodes_it_resumes_with_the_same_bits():
         assert np.array_equal(array, loop.arrays()[name]), name
 
 
+def test_the_untrained_agent_is_evaluated_and_single_greedy_episodes_are_kept():
+    loop = sea_loop(steps=500, evaluate_episodes=1, single_every=40)
+    untrained = GymLoop(SMALL, sea(), sea(), 500, 0, evaluate_every=500, evaluate_episodes=1)
+    rows, _ = play(loop)
+    assert [row["step"] for row in rows] == [0, 500]
+    assert rows == play(untrained)[0]  # single episodes change nothing
+    assert [(episode, step) for episode, step, _ in loop.singles] == [(0, 0), (40, 200), (80, 400)]
+    assert loop.singles[0][2] == rows[0]["return"]  # neither has learned anything, and the sea is deterministic
+    again = sea_loop(steps=500, evaluate_episodes=1, single_every=40)
+    again.restore(loop.arrays())
+    assert again.singles == loop.singles
+    assert untrained.singles == []
+
+
 def test_another_seed_is_another_run():
-    one, other = (play(sea_loop(seed=seed, steps=500))[0][0] for seed in (0, 1))
+    one, other = (play(sea_loop(seed=seed, steps=500))[0][-1] for seed in (0, 1))
     assert one["explored"] != other["explored"]
 
 
@@ -157,7 +172,7 @@ def test_an_environment_may_write_into_what_it_returned():
 
 def test_steps_with_the_largest_spread_are_counted_where_f_was_asked():
     rows, _ = play(GymLoop(SPREADS, Walk(), Walk(), steps=20, seed=0, evaluate_every=20))
-    assert rows[0]["saturated"] == pytest.approx(2 / 3)
+    assert rows[-1]["saturated"] == pytest.approx(2 / 3)
 
 
 def test_what_an_environment_breaks_is_named():
@@ -172,7 +187,7 @@ def test_what_an_environment_breaks_is_named():
 def test_what_the_environment_of_evaluations_breaks_is_named():
     env, other = gymnasium.make("CartPole-v1"), Broken(gymnasium.make("CartPole-v1"))
     loop = GymLoop(SMALL, env, other, steps=10, seed=0, evaluate_every=10)
-    with pytest.raises(ValueError, match=r"observation \[nan.* in the evaluation after step 10; it takes finite"):
+    with pytest.raises(ValueError, match=r"observation \[nan.* in the evaluation after step 0; it takes finite"):
         play(loop)
 
 
@@ -181,6 +196,7 @@ def test_bad_input():
     for argument, value, message in (
         ("seed", 2**32, "GymLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"),
         ("warmup", -1, "GymLoop: warmup takes a whole number >= 0, got -1"),
+        ("single_every", -1, "GymLoop: single_every takes a whole number >= 0, got -1"),
         ("steps", 15, "GymLoop: steps takes a multiple of evaluate_every=10, got 15"),
         ("agent", EZ, "GymLoop: agent takes an Agent, got Explorer"),
     ):

@@ -4,7 +4,7 @@ until all steps are taken:
     reset, with the episode's own seed
     until the episode ends:
         the agent decides, the environment steps, the agent learns
-        every `evaluate_every` steps: greedy episodes in an environment of their own
+        every `evaluate_every` steps, and before the first: greedy episodes in an environment of their own
 
 A loop is saved between two episodes, when nothing of the environment is left, and so resumes with the same bits.
 """
@@ -26,7 +26,7 @@ from adeu.agents.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
 
-TRAINING, EVALUATION = 0, 1
+TRAINING, EVALUATION, SINGLE = 0, 1, 2
 """Streams of the environments' seeds."""
 PLAYER, TALLY = "player/", "tally/"
 
@@ -49,6 +49,7 @@ class GymLoop:
         overlap: whether the environment steps while the networks train, with decisions by those of the update before
             (an episode begins with the newest). For several threads; not the algorithm to the letter.
         recorded: whether to keep the spread of every step, in `spreads`.
+        single_every: training episodes between two single greedy episodes, kept in `singles`; 0: none.
 
     Examples:
         >>> import adeu, gymnasium
@@ -58,8 +59,8 @@ class GymLoop:
         >>> td3 = Td3(explorer, hidden=(8,))
         >>> loop = GymLoop(td3, env, other, 200, seed=0, warmup=100, evaluate_every=200, evaluate_episodes=1)
         >>> rows, _ = loop.advance()
-        >>> rows[0]["step"], rows[0]["explored"]
-        (200, 1.0)
+        >>> [row["step"] for row in rows], rows[1]["explored"]
+        ([0, 200], 1.0)
     """
 
     agent: AnyAgent
@@ -74,9 +75,11 @@ class GymLoop:
     given: Mapping[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
     overlap: bool = False
     recorded: bool = False
+    single_every: int = 0
 
     def __post_init__(self) -> None:
         check_arguments(self)
+        check.whole(self, "single_every", at_least=0)
         if hasattr(self.env, "num_envs"):
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
@@ -86,6 +89,8 @@ class GymLoop:
         self._tally = Tally(self.agent.explorer.g)
         self.step = self.episode = 0
         self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
+        self.singles: list[tuple[int, int, float]] = []
+        """Of each single greedy episode: the training episodes and steps before it, and its return."""
 
     @functools.cached_property
     def _player(self) -> Player[Any, Any, Any, Any]:
@@ -99,6 +104,9 @@ class GymLoop:
         obs = reader.obs(self.env.reset(seed=seed_of(self.seed, TRAINING, self.episode))[0])
         check_finite(self.env, "reset", self._place, observation=obs)
         player.begin(obs)
+        if self.step == 0:
+            rows.append(self._row())
+            self._play_single()
         while not ended and self.step < self.steps:
             decision = player.act(self.step, {name: values[self.step] for name, values in self.given.items()})
             action = reader.action(decision.action)
@@ -119,6 +127,8 @@ class GymLoop:
             self._tally.add(decision, float(explored != before), float(ended))
             before, obs = explored, next_obs
             self.episode += ended
+            if ended:
+                self._play_single()
             if self.step % self.evaluate_every == 0:
                 rows.append(self._row())
         return rows, _columns(noted) if traced else {}
@@ -128,11 +138,13 @@ class GymLoop:
         counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
         spreads = {"spreads": self.spreads[: self.step].copy()} if self.recorded else {}
         tally = {TALLY + name: array for name, array in self._tally.arrays().items()}
+        counts["singles"] = np.array(self.singles, float).reshape(-1, 3)
         return counts | spreads | tally | {PLAYER + name: array for name, array in self._player.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
         """Continues from what `arrays` returned."""
         self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
+        self.singles = [(int(episode), int(step), float(value)) for episode, step, value in arrays["singles"]]
         if self.recorded:
             self.spreads[: self.step] = arrays["spreads"]
         self._tally.restore({n.removeprefix(TALLY): a for n, a in arrays.items() if n.startswith(TALLY)})
@@ -152,6 +164,13 @@ class GymLoop:
         place = f"in the evaluation after step {self.step}"
         returned = evaluate(self.evaluation_env, self._exploit, self._reader, seeds, place)
         return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()
+
+    def _play_single(self) -> None:
+        if self.single_every and self.episode % self.single_every == 0:
+            seeds = [seed_of(self.seed, SINGLE, self.episode)]
+            place = f"in a greedy episode after step {self.step}"
+            returned = evaluate(self.evaluation_env, self._exploit, self._reader, seeds, place)
+            self.singles.append((self.episode, self.step, returned))
 
 
 def check_arguments(loop: Any) -> None:

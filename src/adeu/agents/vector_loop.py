@@ -52,7 +52,7 @@ class VectorLoop:
         >>> td3 = Td3(explorer, hidden=(8,))
         >>> loop = VectorLoop(td3, envs, other, 400, warmup=300, evaluate_every=200, evaluate_episodes=1)
         >>> [row["step"] for row in loop.run()]
-        [200, 400]
+        [0, 200, 400]
     """
 
     agent: AnyAgent
@@ -89,8 +89,8 @@ class VectorLoop:
         self._carry = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
-        """Trains to the end: a row for each evaluation."""
-        rows = []
+        """Trains to the end: a row for each evaluation, the first of them before any training."""
+        rows = [] if self.step else [self._row()]
         while self.step < self.steps:
             before = self.step // self.evaluate_every
             self.advance()

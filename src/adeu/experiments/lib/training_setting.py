@@ -43,6 +43,7 @@ class TrainingSetting:
             another's, from the same 1,000 steps.
         traced: the episodes to write down step by step, counted from 1.
         overlap: whether the environment steps while the networks train; see `adeu.agents.GymLoop`.
+        single_every: training episodes between two single greedy episodes, whose returns the run keeps; 0: none.
     """
 
     env: str
@@ -55,6 +56,7 @@ class TrainingSetting:
     control: Literal["mean", "shuffled"] = "mean"
     traced: tuple[int, ...] = ()
     overlap: bool = False
+    single_every: int = 0
 
     def __post_init__(self) -> None:
         check.instance(self, "agent", Agent)
@@ -86,6 +88,7 @@ class TrainingSetting:
             given={} if recorded is None else {"recorded": recorded},
             overlap=self.overlap,
             recorded=not self.source,
+            single_every=self.single_every,
         )
 
 

@@ -6,6 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Callable
 
+import numpy as np
+
 from adeu.agents.gym_loop import GymLoop
 from adeu.runs.trainers.trainer import Arrays, Piece, Row
 
@@ -48,8 +50,10 @@ class GymTrainer:
         return Piece(solved, {f"episode-{number}": trace} if trace else {})
 
     def kept(self) -> Arrays:
-        """The spread of every step, where the loop records them."""
-        return {"spread": self._loop.spreads} if self._loop.recorded else {}
+        """The spread of every step and the single greedy episodes, where the loop records them."""
+        loop = self._loop
+        spreads: Arrays = {"spread": loop.spreads} if loop.recorded else {}
+        return spreads | ({"singles": np.array(loop.singles, float)} if loop.single_every else {})
 
     def arrays(self) -> Arrays:
         return self._loop.arrays()
