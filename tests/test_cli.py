@@ -10,8 +10,8 @@ import warnings
 
 import pytest
 
-from adeu import cli
-from adeu.cli import main, read_seeds
+from adeu.cli import listing, main
+from adeu.cli.running import read_seeds
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
@@ -48,6 +48,37 @@ def test_list_names_every_experiment_and_part():
         "Rnd",
     ):
         assert f"\n{name} " in listed
+
+
+def test_list_describes_an_experiment_and_a_part(refused):
+    listed = adeu("list", "frozen-lake").stdout
+    for text in ("seeds     0, 1, 2, 3, 4", "two minutes", "f=Counts, g=ShiftedSigmoid, D=Categorical", "lake.size"):
+        assert text in listed
+    assert "deep-sea/100" in adeu("list", "deep-sea").stdout
+    assert "ez-carried" in adeu("list", "deep-sea/40").stdout
+    assert "Args:\n    scale" in adeu("list", "Rnd").stdout
+    assert "unknown name 'rdn'; did you mean 'Rnd'" in refused("list", "rdn")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list"]])
+def test_what_only_prints_imports_no_engine(arguments):
+    """Importing JAX takes longer than all of these."""
+    script = f"import sys, atexit; sys.argv = ['adeu', *{arguments}]; from adeu.cli import main; "
+    script += (
+        "atexit.register(lambda: print(sorted({'jax', 'numba', 'matplotlib', 'gymnasium'} & set(sys.modules)))); "
+    )
+    done = subprocess.run([sys.executable, "-c", script + "main()"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert len(done.stdout.splitlines()) > 1
+
+
+def test_ctrl_c_amid_imports_is_silent(tmp_path):
+    """The signal comes from within the import of JAX, before any work."""
+    (tmp_path / "jax.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()")
+    script = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    script += f"sys.path.insert(0, {str(tmp_path)!r}); from adeu.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", script, "run", "frozen-lake"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.fixture(scope="module")
@@ -145,11 +176,11 @@ def test_seeds():
 
 @pytest.mark.filterwarnings("default")
 def test_a_warning_is_a_line_of_its_own(monkeypatch, capsys):
-    def warn(self):
+    def warn(command):
         warnings.warn("g is saturated", stacklevel=1)
         return 0
 
-    monkeypatch.setattr(cli.List, "__call__", warn)
+    monkeypatch.setattr(listing, "main", warn)
     monkeypatch.setattr(sys, "argv", ["adeu", "list"])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     with pytest.raises(SystemExit):
@@ -167,7 +198,11 @@ class TestTrain:
         case = "q-learning-Constant(c=0.1)-Identity-Bernoulli-episodes=500-alpha=1.0"
         assert {row["case"] for row in rows} == {case}
         assert next(row["value"] for row in rows if row["metric"] == "max") > -100
-        assert (tmp_path / "train" / "CliffWalking-v1" / "report.html").exists()
+        folder = tmp_path / "train" / "CliffWalking-v1"
+        assert (folder / "report.html").exists()
+        (folder / "curves.svg").unlink()
+        assert adeu("plot", "train/CliffWalking-v1", "--out", tmp_path).returncode == 0
+        assert "Constant" in (folder / "curves.svg").read_text()
 
     def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
         (tmp_path / "mine.py").write_text(
@@ -256,10 +291,11 @@ def test_plot_draws_again_from_the_runs(lake, refused, tmp_path):
     shutil.copytree(out / "frozen-lake", tmp_path / "frozen-lake")
     metrics = tmp_path / "frozen-lake/ucb/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
-    said = refused("plot", "frozen-lake", "--seeds", "0:2", "--out", tmp_path)
-    assert "ucb/seed-1/metrics.csv is not what the run wrote" in said
+    done = adeu("plot", "frozen-lake", "--out", tmp_path)
+    assert done.returncode == 0
+    assert "ucb/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
     said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
-    assert "eps-greedy/seed-7 has no complete run; first: adeu run frozen-lake" in said
+    assert "has no complete run of frozen-lake; first: adeu run" in said
 
 
 def test_plot_normalizers(tmp_path):

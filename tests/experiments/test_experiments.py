@@ -216,7 +216,9 @@ class TestDeepSea:
         for member in members:
             table, _ = member.write([0], tmp_path)
             assert {row["metric"] for row in table} == {"solved_rate", "steps_to_solve", "first_hit"}
-        pictures = deep_sea.EXPERIMENT.draw_all(members, [0], tmp_path)
+        curves = {member.name: member.complete(tmp_path) for member in members}
+        assert [list(found) for found in curves.values()] == [list(member.cases) for member in members]
+        pictures = deep_sea.EXPERIMENT.draw(curves, tmp_path / "deep-sea")
         assert all(path.stat().st_size > 1000 for path in pictures)
 
 

@@ -61,6 +61,7 @@ CASES: dict[str, LakeSetting] = {
 EXPERIMENT = Experiment(
     name="frozen-lake-sensitivity",
     title="what the frozen lake's table hangs on",
+    takes="half an hour",
     lesson=(
         "Look at who solves the lake first. With the table's settings ADEU comes before epsilon-greedy and UCB. But "
         "plain greedy comes before all, because values that start at 0 are optimistic if mistakes cost 10; and UCB "

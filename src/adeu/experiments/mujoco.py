@@ -157,6 +157,7 @@ def member(name: str, env: str, preset: str) -> Experiment:
     return Experiment(
         name=f"{name}/{env}",
         title=f"TD3 on {env}, preset {preset!r}",
+        takes="a quarter of an hour for a run on one core",
         lesson=LESSON,
         cases=cases(env, preset),
         metrics=METRICS,

@@ -43,6 +43,7 @@ def on_safe_lake(setting: LakeSetting) -> LakeSetting:
 EXPERIMENT = Experiment(
     name="safe-frozen-lake",
     title="the safety study: six ways to explore a lake with unsafe cells",
+    takes="three minutes",
     lesson=(
         "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
         "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."

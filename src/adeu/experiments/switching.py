@@ -77,6 +77,7 @@ def _of(name: str) -> Any:
 EXPERIMENT = Experiment(
     name="switching",
     title=f"the switch within an episode: frozen-lake's ADEU agent around episode {EPISODE:,}",
+    takes="seconds",
     lesson=(
         "The longest of ten episodes. On the known part of the path the spread is small and the agent does what its "
         f"policy says; in the last {LAST} steps, where it was rarely, the spread is large and it explores."

@@ -9,6 +9,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from adeu.runs.engines.event import Event
 from adeu.runs.names import printable
@@ -17,6 +18,9 @@ from adeu.runs.spec import Spec
 PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
 """About how many lines are printed where there is no terminal."""
+BAR = 10
+FIXED = BAR + 4 + 7 + 4
+"""Columns of the screen for the bar, the percentage, the time left and the gaps; texts share the rest."""
 
 
 class Display:
@@ -27,11 +31,11 @@ class Display:
         self._bars: dict[Spec, tuple[TaskID, float, int]] = {}
         self._ended = 0
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[note]}", style="dim"),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", table_column=_cut(round(0.35 * (console.width - FIXED)), 40)),
+            BarColumn(table_column=Column(width=BAR)),
+            TextColumn("{task.percentage:>3.0f}%", table_column=Column(width=4)),
+            TextColumn("{task.fields[note]}", "dim", table_column=_cut(round(0.65 * (console.width - FIXED)), 48)),
+            TimeRemainingColumn(table_column=Column(width=7)),
         )
         self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
         self._all = self._progress.add_task(f"[bold]{escape(title)}[/]", total=total, note=f"0 of {total} runs")
@@ -62,7 +66,7 @@ class Display:
         assert progress
         if event.spec not in self._bars:
             bar = self._progress.add_task(
-                f"  {escape(event.spec.case)}, seed {event.spec.seed}", total=progress.total, note=""
+                f"  seed {event.spec.seed}, {escape(event.spec.case)}", total=progress.total, note=""
             )
             self._bars[event.spec] = bar, now, progress.steps
         bar, begun, first = self._bars[event.spec]
@@ -82,3 +86,8 @@ class Display:
             self._console.print(printable(f"{event.spec.name} failed: {event.failed}"), style="red", **PLAIN)
         elif not self._console.is_terminal and (LINES * self._ended) % self._total < LINES:
             self._console.print(f"{self._ended} of {self._total}: {event.spec.name}", **PLAIN)
+
+
+def _cut(width: int, most: int) -> Column:
+    """A column for text, cut where the screen is narrow."""
+    return Column(width=max(1, min(width, most)), overflow="ellipsis", no_wrap=True)

@@ -68,6 +68,11 @@ def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[s
     return {case: put_together(draft) for case, draft in drafts.items()}
 
 
+def settings(setting: Setting) -> dict[str, Any]:
+    """Every field that `--set` can change and that has no fields of its own, by its whole path."""
+    return {str(place): place.value for place in _places(take_apart(setting)) if not isinstance(place.value, Draft)}
+
+
 def take_apart(value: Any) -> Any:
     """A draft of a dataclass, a NamedTuple or a tuple of them; anything else as it is."""
     if has_fields(value):

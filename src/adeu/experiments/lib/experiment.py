@@ -90,6 +90,7 @@ class Experiment:
         read: a run's columns.
         left_out: cases that are not to run, whose runs of earlier calls stand beside those that are.
         reference: the case that the others are compared with, seed by seed; empty: the first.
+        takes: how long it takes on two cores; empty: not measured.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Experiment:
     read: Callable[[pathlib.Path], Mapping[str, Any]] = read
     left_out: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
     reference: str = ""
+    takes: str = ""
 
     @property
     def compared_with(self) -> str:
@@ -141,9 +143,17 @@ class Experiment:
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
         """What earlier calls completed of other cases, by all their seeds; warns of runs that cannot be read."""
+        return self._complete(out, lambda case, seed: case not in self.cases)
+
+    def complete(self, out: pathlib.Path, seeds: Sequence[int] | None = None) -> dict[str, Curves]:
+        """All that is complete, or of these seeds what is; its own cases first. Warns of runs that cannot be read."""
+        found = self._complete(out, lambda case, seed: seeds is None or seed in seeds)
+        return {case: found[case] for case in dict.fromkeys([*self.cases, *found]) if case in found}
+
+    def _complete(self, out: pathlib.Path, wanted: Callable[[str, int], bool]) -> dict[str, Curves]:
         tables: dict[str, dict[int, Mapping[str, Any]]] = {}
         for case, seed, run in complete_runs(out / self.name):
-            if case not in self.cases:
+            if wanted(case, seed):
                 try:
                     check_name(str(run), "its case", case)
                     tables.setdefault(case, {})[seed] = self.read_complete(run)
@@ -199,10 +209,6 @@ class Family:
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
     table: Callable[[Mapping[str, list[dict[str, Any]]]], Any] | None = None
-
-    def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
-        """Draws what the runs of the members came to, which may have settings of their own."""
-        return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
 
 
 def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:

@@ -15,7 +15,8 @@ from adeu.agents.rehearsal import rehearse
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
+from adeu.experiments.lib.compositions import named
+from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment
 from adeu.experiments.lib.gym_env import make_env
 from adeu.experiments.lib.table_setting import TableSetting
 from adeu.experiments.lib.training_setting import TrainingSetting, read_run, warn_saturated
@@ -142,37 +143,26 @@ def training(
     case = "-".join([name, *map(named, parts.values()), *changes]).replace("/", "-")
     if len(case) > LONGEST:
         case = f"{case[:LONGEST]}-{hashlib.sha256(case.encode()).hexdigest()[:8]}"
-    with_networks = isinstance(setting, TrainingSetting)
+    return in_environment(env, {case: setting})
+
+
+def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
+    """The experiment of all that is trained in an environment."""
     return Experiment(
         name=f"train/{env.replace('/', '-').replace(':', '-')}",
         title=f"Training in {env}",
         lesson="Each point of the curve is the mean return of greedy episodes.",
-        cases={case: setting},
+        cases=cases,
         metrics=(MEAN, MAX, SOLVED, SPREAD),
-        draw=draw if with_networks else plots.learning_curves,
+        draw=draw,
         seeds=range(3),
-        read=read_run if with_networks else read,
+        read=read_run,
     )
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    warn_saturated(curves)
+    warn_saturated({case: curve for case, curve in curves.items() if "saturated" in curve})
     return plots.learning_curves(curves, folder)
-
-
-def named(part: Any) -> str:
-    """A part's name, and the fields that are not its defaults.
-
-    Examples:
-        >>> import adeu
-        >>> named(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2)), named(adeu.Sigmoid())
-        ('Rollouts(f=Rnd,rho=0.3,c=0.2)', 'Sigmoid')
-    """
-    if not isinstance(part, Part):
-        return str(part)
-    fields = {field.name: (getattr(part, field.name), field.default) for field in dataclasses.fields(part)}
-    changed = [f"{name}={named(value)}" for name, (value, default) in fields.items() if value != default]
-    return type(part).__name__ + (f"({','.join(changed)})" if changed else "")
 
 
 def choose(env: Any) -> str:

@@ -108,7 +108,7 @@ def controlled(setting: TrainingSetting, seed: int, spreads: NDArray[np.float32]
 def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and which of its rows lie after the warm-up."""
     columns, spec = read(folder), read_json(folder / SPEC)
-    return columns | {"trained": columns["step"] > spec["setting"]["warmup"]}
+    return columns | {"trained": columns["step"] > spec["setting"].get("warmup", 0)}  # tables have none
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:

@@ -1,0 +1,109 @@
+"""`adeu list`: names and first lines, read from the sources without importing them; `adeu list NAME`, the whole."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pathlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import adeu
+from adeu.cli import List
+from adeu.core import check
+from adeu.experiments import NAMES, locate
+
+if TYPE_CHECKING:
+    from adeu.experiments.lib.experiment import Experiment
+
+SOURCES = pathlib.Path(adeu.__file__).parent
+ROOMS = ("mechanisms", "normalizers", "distributions", "guards")
+
+
+def main(command: List) -> int:
+    console = Console(highlight=False)
+    if not command.name:
+        console.print(_overview())
+    elif command.name in (parts := dict(_parts())):
+        console.print(inspect.getdoc(getattr(adeu, command.name)), markup=False, soft_wrap=True)
+    elif command.name.partition("/")[0] in NAMES:
+        _describe(command.name, console)
+    else:
+        raise ValueError(f"unknown name {command.name!r}; {check.nearest(command.name, [*NAMES, *parts])}")
+    return 0
+
+
+def _describe(path: str, console: Console) -> None:
+    """Prints what an experiment runs; of a family, its members and the first of them."""
+    members = locate(path)
+    first = members[0]
+    console.print(first.title, style="bold", markup=False)
+    if len(members) > 1:
+        console.print(f"members   {', '.join(member.name for member in members)}; below: {first.name}", markup=False)
+    console.print(f"seeds     {', '.join(map(str, first.seeds))}")
+    console.print(f"takes     {first.takes or 'not measured'}\n", markup=False)
+    console.print(_cases(first), _settings(first))
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _cases(experiment: Experiment) -> Table:
+    from adeu.experiments.lib.compositions import composition
+
+    shown = _grid()
+    shown.add_row("[bold]cases", f"[bold]adeu run {experiment.name}/CASE")
+    for case, setting in experiment.cases.items():
+        shown.add_row(escape(case), escape(composition(setting)))
+    return shown
+
+
+def _settings(experiment: Experiment) -> Table:
+    """Each setting with its value, or that it differs from case to case."""
+    from adeu.runs.override import settings
+
+    values: dict[str, set[str]] = {}
+    for setting in experiment.cases.values():
+        for name, value in settings(setting).items():
+            values.setdefault(name, set()).add(repr(value))
+    shown = _grid()
+    shown.add_row("\n[bold]settings", "\n[bold]--set SETTING=VALUE, by any end of its name")
+    for name, found in values.items():
+        shown.add_row(escape(name), escape(found.pop()) if len(found) == 1 else "[dim]differs by case")
+    return shown
+
+
+def _overview() -> Table:
+    listed = _grid()
+    listed.add_row("[bold]experiments", "[bold]adeu run NAME")
+    for name in NAMES:
+        listed.add_row(name, escape(_first_line(_parse(SOURCES / "experiments" / f"{name.replace('-', '_')}.py"))))
+    listed.add_row("\n[bold]parts", "\n[bold]adeu.NAME")
+    for name, line in sorted(_parts()):
+        listed.add_row(name, escape(line))
+    return listed
+
+
+def _parts() -> Iterator[tuple[str, str]]:
+    """The public parts: classes that adeu exports and that are not the contract's own."""
+    for room in ROOMS:
+        for path in (*SOURCES.glob(f"{room}.py"), *SOURCES.glob(f"{room}/*.py")):
+            for node in _parse(path).body:
+                if isinstance(node, ast.ClassDef) and node.name in dir(adeu):
+                    yield node.name, _first_line(node)
+
+
+def _parse(path: pathlib.Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def _first_line(node: ast.Module | ast.ClassDef) -> str:
+    return (ast.get_docstring(node) or "").partition("\n")[0]
