@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def coin(size: int, epsilon: float, **agent: Any) -> SeaSetting:
     return SeaSetting(TableDqn(explorer, **agent), Sea(size))
 
 
-def ensemble(size: int, center: str, start: float, ucb: float = 0.0) -> SeaSetting:
+def ensemble(size: int, center: Literal["sampled", "ucb"], start: float, ucb: float = 0.0) -> SeaSetting:
     return coin(size, 0.0, tables=10, start=start, center=center, ucb=ucb)
 
 

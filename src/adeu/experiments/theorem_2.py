@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Metric, read
-from adeu.runs.folder import SPEC, read_json
+from adeu.runs.folder import stored_whole
 from adeu.runs.statistics import Curves, Estimate, share
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.theory import treasure_probability
@@ -107,7 +107,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 def read_runs(folder: pathlib.Path) -> dict[str, Any]:
     """A run's row, and how many simulations it sums up."""
-    return read(folder) | {"runs": np.atleast_1d(read_json(folder / SPEC)["setting"]["runs"])}
+    return read(folder) | {"runs": np.atleast_1d(stored_whole(folder, "runs"))}
 
 
 def found(curves: Curves) -> NDArray[np.bool_]:

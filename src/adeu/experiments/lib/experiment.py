@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adeu.core import files
+from adeu.core.json_data import Json
 from adeu.experiments.lib.summary import summarise
 from adeu.runs.folder import METRICS, SPEC, is_done, read_json, to_csv, write_json
 from adeu.runs.identity import fill_in, to_data
@@ -62,6 +63,11 @@ SOLVED = Metric("solved", "seeds that solved it", lambda curves: (curves["solved
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
 )
+
+
+def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
+    spec = read_json(folder / SPEC, out)
+    return spec.get("setting") if isinstance(spec, dict) else None
 
 
 WATCHED = ("uncertainty", "spread", "explored", "switches")
@@ -116,7 +122,7 @@ class Experiment:
             case
             for case, setting in self.left_out.items()
             for folder in (out / self.name / case).glob("seed-*")
-            if fill_in((read_json(folder / SPEC, out) or {}).get("setting"), setting) != to_data(setting)
+            if fill_in(_stored_setting(folder, out), setting) != to_data(setting)
         }
         paper = {case: figures for case, figures in self.paper.items() if case not in changed}
         others = {

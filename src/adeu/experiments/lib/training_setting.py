@@ -17,7 +17,7 @@ from adeu.agents.gym_loop import GymLoop
 from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
-from adeu.runs.folder import SPEC, read_json
+from adeu.runs.folder import stored_whole
 from adeu.runs.statistics import Curves
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
@@ -107,8 +107,8 @@ def controlled(setting: TrainingSetting, seed: int, spreads: NDArray[np.float32]
 
 def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and which of its rows lie after the warm-up."""
-    columns, spec = read(folder), read_json(folder / SPEC)
-    return columns | {"trained": columns["step"] > spec["setting"]["warmup"]}
+    columns = read(folder)
+    return columns | {"trained": columns["step"] > stored_whole(folder, "warmup")}
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
