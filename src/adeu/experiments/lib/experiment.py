@@ -55,13 +55,17 @@ def first_solved(curves: Curves, unit: str) -> NDArray[np.float64]:
     return np.where(solved.any(axis=1), first, np.inf)
 
 
+def _solved(curves: Curves) -> NDArray[np.bool_]:
+    return np.asarray((curves["solved"] > 0).any(axis=1))
+
+
 MEAN = Metric("mean", "mean return", lambda curves: average(curves["return"], axis=1))
 MAX = Metric("max", "max of average run, biased up", lambda curves: curves["return"], over=peak, paired=False)
 VIOLATIONS = Metric(
     "violations", "violations per episode", lambda curves: average(curves["violations"], axis=1), ".3f", better="less"
 )
 SPREAD = Metric("spread", "mean spread", lambda curves: average(curves["spread"], axis=1), ".3f", better="")
-SOLVED = Metric("solved", "seeds that solved it", lambda curves: (curves["solved"] > 0).any(axis=1), ".0%", share)
+SOLVED = Metric("solved", "seeds that solved it", _solved, ".0%", share)
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
 )

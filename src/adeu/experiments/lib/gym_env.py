@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adeu.core.environments import SingleEnv
+
 if TYPE_CHECKING:
     from gymnasium import Env
+    from gymnasium.envs.registration import EnvSpec
 
 ENDLESS = 1_000
 """After so many steps an episode is truncated, where the environment has no limit of its own."""
@@ -34,7 +37,8 @@ def max_steps_of(env: Env[Any, Any]) -> int:
     return ENDLESS if limit is None else limit
 
 
-def goal_of(env: Env[Any, Any]) -> float:
+def goal_of(env: SingleEnv) -> float:
     """The return that solves it; infinite where none is stated."""
-    threshold = env.spec.reward_threshold if env.spec else None
+    spec: EnvSpec | None = getattr(env, "spec", None)
+    threshold = spec.reward_threshold if spec else None
     return float("inf") if threshold is None else float(threshold)
