@@ -89,13 +89,13 @@ class VectorLoop:
         self.step = self.episode = self._moves = self._updates = 0
         self._mode = autoreset.mode_of(self.envs)
         self._obs = self._read("reset", self.envs.reset(seed=seed_of(self.seed, TRAINING, 0))[0])
-        self._learned = own(self._run.init(self._key, self._obs[0]))
+        self._learned: Opaque = own(self._run.init(self._key, self._obs[0]))
         self._begun, self._resetting, self._explored = (
             np.ones(count, bool),
             np.zeros(count, bool),
             np.zeros(count, bool),
         )
-        self._carry = self._all.begin(self._key, np.int32(0), None, self._begun)
+        self._carry: Opaque = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
         """Trains to the end: a row for each evaluation, the first of them before any training."""

@@ -56,7 +56,8 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     best, action, spread = (curve[f"trace_{name}"][0, :length] for name in ("best", "action", "spread"))
     figure = Figure(figsize=(10, 5), layout="constrained")
     axes: list[list[Axes]] = figure.subplots(2, 2, sharex="col", width_ratios=(3, 2), height_ratios=(3, 2)).tolist()
-    for actions, spreads, first in zip(*axes, (0, max(0, length - LAST)), strict=True):
+    (whole, end), (below_whole, below_end) = axes
+    for actions, spreads, first in ((whole, below_whole, 0), (end, below_end, max(0, length - LAST))):
         steps = np.arange(first, length)
         actions.step(
             steps, action[first:], where="mid", color=plots.COLORS[0], linewidth=2.6, label="the action taken"
@@ -67,10 +68,9 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
         spreads.set(xlabel="step of the episode", ylim=(0, 1))
         for each in (actions, spreads):
             each.spines[["top", "right"]].set_visible(False)
-    (whole, end), (below, _) = axes
     whole.set_title("the whole episode", loc="left", fontsize=10)
     end.set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
-    below.set_ylabel("spread $g(f(s))$")
+    below_whole.set_ylabel("spread $g(f(s))$")
     end.legend(frameon=False, loc="upper right", fontsize=9)
     return plots.save(figure, folder / "switching")
 
