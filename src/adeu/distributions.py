@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +41,7 @@ class Gaussian(Distribution):
 
     low: Any = None
     high: Any = None
-    moment: str = "std"
+    moment: Literal["std", "variance"] = "std"
 
     def __post_init__(self) -> None:
         check.one_of(self, "moment", ("std", "variance"))

@@ -18,6 +18,7 @@ from adeu import distributions, guards, mechanisms, normalizers
 from adeu.core import check
 from adeu.core.contract import Part
 from adeu.core.explorer import Explorer
+from adeu.core.json_data import Json
 
 _MECHANISMS = (f"{mechanisms.__name__}.{module.name}" for module in pkgutil.iter_modules(mechanisms.__path__))
 _MODULES = (*map(importlib.import_module, _MECHANISMS), normalizers, distributions, guards)
@@ -95,13 +96,19 @@ def from_json(text: str) -> Any:
     return _decode(value)
 
 
-def describe(value: Any) -> Any:
+def describe_part(part: Part) -> dict[str, Json]:
     """A part as plain JSON data, also where a function in it could not be found again."""
+    fields = {f.name: describe(getattr(part, f.name)) for f in dataclasses.fields(part) if f.init}
+    return {"part": _name(type(part))} | fields
+
+
+def describe(value: object) -> Json:
+    """A field's value as plain JSON data."""
     if isinstance(value, Part):
-        fields = {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
-        return {"part": _name(type(value))} | fields
+        return describe_part(value)
     if isinstance(value, np.generic):
-        return value.item()
+        number: Json = value.item()
+        return number
     if isinstance(value, tuple):
         return [describe(item) for item in value]
     if callable(value):

@@ -157,6 +157,9 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
 
 
 AnyAgent = Agent[Any, Any, Any, Any]
+Opaque = tuple[object, ...]
+"""What a loop hands on from one method of its agent to another."""
+OpaqueAgent = Agent[Opaque, Opaque, Opaque, Opaque]
 
 
 def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:

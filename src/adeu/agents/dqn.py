@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adeu.agents import lazy_adam
+from adeu.agents import keys, lazy_adam
 from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, discrete_spaces
 from adeu.core import check
@@ -157,7 +157,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return discrete_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> DqnLearned:
-        key_net, key_prior, key_explorer = jax.random.split(key, 3)
+        key_net, key_prior, key_explorer = keys.split(key, 3)
         inputs, look_up, actions, *_ = self.sized
         shape = nets.QShape(self.ensemble, inputs, look_up, self.hidden, actions, self.heads, self.rows)
         networks = nets.init_q(key_net, shape)
@@ -168,7 +168,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return DqnLearned(networks, networks, prior, optimizer, self.explorer.init(key_explorer, obs))
 
     def begin(self, key: Key, carry: DqnCarry | None = None) -> DqnCarry:
-        key_explorer, key_member = jax.random.split(key)
+        key_explorer, key_member = keys.split(key)
         member = jnp.zeros((), jnp.int32)
         if self.center == "sampled":
             member = jax.random.randint(key_member, (), 0, self.ensemble)

@@ -14,17 +14,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Agent, AnyAgent, check_needs
+from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
+from adeu.core.environments import SingleEnv
 
 TRAINING, EVALUATION, SINGLE = 0, 1, 2
 """Streams of the environments' seeds."""
@@ -64,8 +65,8 @@ class GymLoop:
     """
 
     agent: AnyAgent
-    env: Any
-    evaluation_env: Any
+    env: SingleEnv
+    evaluation_env: SingleEnv
     steps: int
     seed: int
     warmup: int = 0
@@ -93,13 +94,13 @@ class GymLoop:
         """Of each single greedy episode: the training episodes and steps before it, and its return."""
 
     @functools.cached_property
-    def _player(self) -> Player[Any, Any, Any, Any]:
+    def _player(self) -> Player[Opaque, Opaque, Opaque, Opaque]:
         """Made when it is first needed: it compiles and takes memory."""
         return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap)
 
     def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
         """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
-        player, reader, rows, noted = self._player, self._reader, [], list[tuple[Any, ...]]()
+        player, reader, rows, noted = self._player, self._reader, [], list[tuple[object, ...]]()
         traced, before, ended = self.episode + 1 in self.traced, False, False
         obs = reader.obs(self.env.reset(seed=seed_of(self.seed, TRAINING, self.episode))[0])
         check_finite(self.env, "reset", self._place, observation=obs)
@@ -173,7 +174,14 @@ class GymLoop:
             self.singles.append((self.episode, self.step, returned))
 
 
-def check_arguments(loop: Any) -> None:
+class GymnasiumLoop(Protocol):
+    """What the loops in Gymnasium have in common."""
+
+    steps: int
+    evaluate_every: int
+
+
+def check_arguments(loop: GymnasiumLoop) -> None:
     """Checks the agent and the numbers that every loop in Gymnasium takes."""
     check.instance(loop, "agent", Agent)
     for argument in ("steps", "evaluate_every", "evaluate_episodes"):
@@ -190,7 +198,7 @@ def seed_of(seed: int, stream: int, number: int) -> int:
 
 
 def evaluate(
-    env: Any, exploit: Callable[[NDArray[Any]], NDArray[Any]], reader: Reader, seeds: Iterable[int], place: str
+    env: SingleEnv, exploit: Callable[[NDArray[Any]], NDArray[Any]], reader: Reader, seeds: Iterable[int], place: str
 ) -> float:
     """The mean return of greedy episodes, one per seed."""
     returns = []
@@ -201,13 +209,13 @@ def evaluate(
         while not ended:
             returned, reward, terminated, truncated, _ = env.step(reader.action(exploit(obs)))
             obs = reader.obs(returned)
-            check_finite(env, "step", place, observation=obs, reward=reward)
+            check_finite(env, "step", place, observation=obs, reward=float(reward))
             total, ended = total + float(reward), bool(terminated or truncated)
         returns.append(total)
     return float(np.mean(returns))
 
 
-def _columns(noted: list[tuple[Any, ...]]) -> dict[str, NDArray[np.generic]]:
+def _columns(noted: list[tuple[object, ...]]) -> dict[str, NDArray[np.generic]]:
     """One entry per step; an action of several numbers has a column for each."""
     best, action, *rest = (np.array(column) for column in zip(*noted, strict=True))
     columns = dict(zip(("explored", "uncertainty", "spread", "reward"), rest, strict=True))

@@ -21,14 +21,15 @@ from typing import Any, Generic, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adeu.agents import keys, replay_jax
-from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row, check_needs
+from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Opaque, OpaqueAgent, Row, check_needs
 from adeu.agents.compiling import select
 from adeu.agents.replay_jax import JaxReplay
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Transition
+from adeu.core.environments import GymnaxEnv
 
 
 class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
@@ -42,10 +43,10 @@ class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
     obs: Array
     total: Array
     """The reward of the episode so far."""
-    env: Any
+    env: object
 
 
-AnyLoopState = LoopState[Any, Any, Any]
+AnyLoopState = LoopState[Opaque, Opaque, Opaque]
 
 
 class StepTally(NamedTuple):
@@ -56,6 +57,17 @@ class StepTally(NamedTuple):
     best: Array
     explored: Array
     spread: Array
+
+
+class GreedyEpisode(NamedTuple):
+    """A greedy episode under way."""
+
+    key: Key
+    obs: Array
+    env: object
+    total: Array
+    steps: Array
+    over: Array
 
 
 class LoopPiece(NamedTuple):
@@ -77,8 +89,8 @@ class LoopPiece(NamedTuple):
     """The step that ended the first episode with the best return."""
 
 
-def flat(obs: Any) -> Array:
-    obs = jnp.asarray(obs)
+def flat(value: Array) -> Array:
+    obs = jnp.asarray(value)
     return obs.astype(jnp.int32) if obs.ndim == 0 else obs.astype(jnp.float32).ravel()
 
 
@@ -86,16 +98,16 @@ def flat(obs: Any) -> Array:
 class ByValue:
     """Parameters of an environment, some of which may be arrays: equal ones have equal hashes."""
 
-    params: Any = dataclasses.field(compare=False)
-    value: Any
+    params: object = dataclasses.field(compare=False)
+    value: tuple[object, ...]
 
     @classmethod
-    def of(cls, params: Any) -> ByValue:
+    def of(cls, params: object) -> ByValue:
         leaves, structure = jax.tree.flatten(params)
         return cls(params, (structure, *map(cls._value, leaves)))
 
     @staticmethod
-    def _value(leaf: Any) -> Any:
+    def _value(leaf: object) -> object:
         array = np.asarray(leaf)
         # The bytes of an object's array are its address.
         return leaf if array.dtype == object else (str(array.dtype), array.shape, array.tobytes())
@@ -135,20 +147,19 @@ class JaxLoop:
         for argument in ("evaluate_every", "evaluate_episodes", "evaluate_steps"):
             check.whole(self, argument)
         check.whole(self, "warmup", at_least=0)
-        params = self.env.default_params if self.params is None else self.params
-        spaces = self.env.observation_space(params), self.env.action_space(params)
-        bound = self.agent.bind(*spaces)
+        env: GymnaxEnv = self.env
+        params: object = env.default_params if self.params is None else self.params
+        bound = self.agent.bind(env.observation_space(params), env.action_space(params))
         check_needs(bound)
         inner = bound.cadence.target_every or bound.cadence.update_every
         for argument in ("warmup", "evaluate_every"):
-            if getattr(self, argument) % inner:
-                check.refuse(
-                    self, argument, f"a multiple of the agent's {inner} steps per update", getattr(self, argument)
-                )
+            steps: int = getattr(self, argument)
+            if steps % inner:
+                check.refuse(self, argument, f"a multiple of the agent's {inner} steps per update", steps)
         object.__setattr__(self, "agent", bound)
         object.__setattr__(self, "params", params if isinstance(params, ByValue) else ByValue.of(params))
 
-    def init(self, seed: Any) -> AnyLoopState:
+    def init(self, seed: ArrayLike) -> AnyLoopState:
         """The state before the first step, of one seed or of several."""
         run = _compile(self)
         seeds = jnp.asarray(seed, jnp.uint32)
@@ -156,8 +167,8 @@ class JaxLoop:
 
     def advance(self, state: AnyLoopState) -> tuple[AnyLoopState, LoopPiece]:
         """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far."""
-        run, step = _compile(self), np.ravel(state.step)[0]
-        early = min(max(self.warmup - int(step), 0), self.evaluate_every)
+        run, step = _compile(self), int(np.ravel(state.step)[0])
+        early = min(max(self.warmup - step, 0), self.evaluate_every)
         return (run.advance_many if np.ndim(state.step) else run.advance)(state, early)
 
 
@@ -172,8 +183,9 @@ class _LoopFunctions(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def _compile(loop: JaxLoop) -> _LoopFunctions:
-    player = JaxPlayer(loop.agent, loop.env, loop.params.params, loop.evaluate_steps)
-    cadence = loop.agent.cadence
+    agent: OpaqueAgent = loop.agent
+    player = JaxPlayer(agent, loop.env, loop.params.params, loop.evaluate_steps)
+    cadence = agent.cadence
     inner = cadence.target_every or cadence.update_every
 
     def update(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
@@ -181,7 +193,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
         return player.learn(state), tally
 
     def period(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
-        state = state._replace(learned=loop.agent.sync(state.learned))
+        state = state._replace(learned=agent.sync(state.learned))
         return jax.lax.scan(update, state, length=inner // cadence.update_every)
 
     def advance(state: AnyLoopState, early: int) -> tuple[AnyLoopState, LoopPiece]:
@@ -197,7 +209,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
         if len(tallies) > 1:
             both = zip(*tallies, strict=True)
             steps = StepTally(*(jnp.concatenate([each.ravel() for each in column]) for column in both))
-        key_next, key_evaluate = jax.random.split(keys.wrap(state.key))
+        key_next, key_evaluate = keys.split(keys.wrap(state.key))
         returns = jax.vmap(player.greedy, (0, None))(jax.random.split(key_evaluate, loop.evaluate_episodes), state)
         episodes = jnp.sum(steps.episodes)
         piece = LoopPiece(
@@ -228,18 +240,19 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     """An agent in an environment: single steps, updates and greedy episodes, as pure functions of the state."""
 
     agent: Agent[Learned, Acting, Row, AgentCarry]
-    env: Any
-    params: Any
+    env: GymnaxEnv
+    params: object
     evaluate_steps: int
 
     def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
-        key_reset, key_init, key_begin, key_next = jax.random.split(keys.new(seed), 4)
+        key_reset, key_init, key_begin, key_next = keys.split(keys.new(seed), 4)
         obs, env_state = self._reset(key_reset)
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
         step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
         acting = self.agent.acting(learned)
         decision, _ = jax.eval_shape(self.agent.decide, key_init, acting, carry, obs, step, no)
-        action = jnp.zeros(decision.action.shape, decision.action.dtype)
+        like: jax.ShapeDtypeStruct = decision.action
+        action = jnp.zeros(like.shape, like.dtype)
         example, _ = self.agent.row(
             None, Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
         )
@@ -250,9 +263,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         self, early: bool, state: LoopState[Learned, Row, AgentCarry], _: None
     ) -> tuple[LoopState[Learned, Row, AgentCarry], StepTally]:
         """One step of the environment; where it ended the episode, the next one begins."""
-        key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = jax.random.split(
-            keys.wrap(state.key), 7
-        )
+        key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = keys.split(keys.wrap(state.key), 7)
         agent, acting = self.agent, self.agent.acting(state.learned)
         decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early))
         next_obs, after, reward, terminated, truncated, cost = self._move(key_move, state.env, decision.action)
@@ -273,34 +284,34 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env), tally
 
     def learn(self, state: LoopState[Learned, Row, AgentCarry]) -> LoopState[Learned, Row, AgentCarry]:
-        key_next, key_learn = jax.random.split(keys.wrap(state.key))
-        key_sample, key_update = jax.random.split(key_learn)
+        key_next, key_learn = keys.split(keys.wrap(state.key))
+        key_sample, key_update = keys.split(key_learn)
         batches = replay_jax.sample(state.replay, key_sample, self.agent.cadence.updates, self.agent.batch)
         learned = self.agent.learn(key_update, state.learned, batches, state.step)
         return state._replace(key=jax.random.key_data(key_next), learned=learned)
 
     def greedy(self, key: Key, state: LoopState[Learned, Row, AgentCarry]) -> Array:
         """The return of a greedy episode."""
-        key_reset, key_play, key_begin = jax.random.split(key, 3)
+        key_reset, key_play, key_begin = keys.split(key, 3)
         acting, carry = self.agent.acting(state.learned), self.agent.begin(key_begin)
 
-        def play(now: Any) -> Any:
-            key, obs, env_state, total, steps, _ = now
-            key_next, key_act, key_env = jax.random.split(key, 3)
-            action = self.agent.exploit(key_act, acting, carry, obs, state.step)
-            obs, env_state, reward, terminated, truncated, _ = self._move(key_env, env_state, action)
-            over = terminated | truncated | (steps + 1 >= self.evaluate_steps)
-            return key_next, obs, env_state, total + reward, steps + 1, over
+        def play(now: GreedyEpisode) -> GreedyEpisode:
+            key_next, key_act, key_env = keys.split(now.key, 3)
+            action = self.agent.exploit(key_act, acting, carry, now.obs, state.step)
+            obs, env_state, reward, terminated, truncated, _ = self._move(key_env, now.env, action)
+            over = terminated | truncated | (now.steps + 1 >= self.evaluate_steps)
+            return GreedyEpisode(key_next, obs, env_state, now.total + reward, now.steps + 1, over)
 
-        start = (key_play, *self._reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool))
-        played: Array = jax.lax.while_loop(lambda now: ~now[-1], play, start)[3]
-        return played
+        start = *self._reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool)
+        return jax.lax.while_loop(lambda now: ~now.over, play, GreedyEpisode(key_play, *start)).total
 
-    def _reset(self, key: Key) -> tuple[Array, Any]:
+    def _reset(self, key: Key) -> tuple[Array, object]:
         obs, env_state = self.env.reset_env(key, self.params)
         return flat(obs), jax.tree.map(jnp.asarray, env_state)
 
-    def _move(self, key: Key, env_state: Any, action: Array) -> tuple[Array, Any, Array, Array, Array, Any]:
+    def _move(
+        self, key: Key, env_state: object, action: Array
+    ) -> tuple[Array, object, Array, Array, Array, Array | None]:
         obs, after, reward, terminated, info = self.env.step_env(key, env_state, action, self.params)
         truncated = jnp.zeros((), bool)
         if hasattr(self.env, "is_truncated"):

@@ -6,8 +6,6 @@ rounds of a draw are one small kernel, with the same bits.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +13,7 @@ from jax.extend.random import define_prng_impl
 
 from adeu.core.contract import Array, Key
 
+Number = Array | int
 ROTATIONS = (13, 15, 26, 6), (17, 29, 16, 24)
 PARITY = np.uint32(0x1BD11BDA)
 
@@ -37,7 +36,7 @@ def _numbered(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     return threefry(key, jnp.zeros_like(low), low)
 
 
-def _seed(number: Any) -> Array:
+def _seed(number: Number) -> Array:
     return jnp.stack([jnp.zeros((), jnp.uint32), jnp.asarray(number).astype(jnp.uint32)])
 
 
@@ -52,8 +51,9 @@ def _bits(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     return (x ^ y).astype(jnp.dtype(f"uint{width}"))
 
 
-def _fold_in(key: Array, number: Any) -> Array:
-    return jnp.stack(threefry(key, *_seed(number)))
+def _fold_in(key: Array, number: Number) -> Array:
+    high, low = list[Array](_seed(number))
+    return jnp.stack(threefry(key, high, low))
 
 
 FLAT = define_prng_impl(
@@ -61,9 +61,14 @@ FLAT = define_prng_impl(
 )
 
 
-def new(seed: Any) -> Key:
+def new(seed: Number) -> Key:
     """The key of a seed; what is drawn from it is what `jax.random.key(seed)` gives."""
     return jax.random.key(seed, impl=FLAT)
+
+
+def split(key: Key, count: int = 2) -> list[Key]:
+    """The keys that `jax.random.split` makes of it, to be unpacked."""
+    return list(jax.random.split(key, count))
 
 
 def wrap(data: Array) -> Key:

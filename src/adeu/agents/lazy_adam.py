@@ -28,7 +28,7 @@ from adeu.core.networks import BETA1, BETA2, SMALL, QNetworks
 Loss = Callable[[nets.Layers, Array], tuple[Array, Array]]
 """From the later layers and the first layer's output to a number, and to what is handed on."""
 TINY = 1e-30
-RHO = BETA1 / BETA2**0.5
+RHO: float = BETA1 / BETA2**0.5
 LATE = 20_000
 """From there on c(t) is 1."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row
-from adeu.agents.compiling import compile_agent, own
+from adeu.agents.compiling import AgentSteps, compile_agent, own
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.behavior.storage import arrays_of, tree_of
@@ -42,12 +42,12 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         overlap: bool = False,
     ) -> None:
         self.agent, self._reader, self._seed, self._warmup, self._overlap = agent, reader, seed, warmup, overlap
-        self._run = compile_agent(agent)
+        self._run: AgentSteps[Learned, Acting, AgentCarry] = compile_agent(agent)
         self._key = jax.random.key_data(jax.random.key(seed))
         self._absorbs = "observe" in agent.explorer.learns_from
         self._obs = reader.zeros()
-        self._learned = own(self._run.init(self._key, self._obs))
-        self._carry = self._run.begin(self._key, np.int32(0), None)
+        self._learned: Learned = own(self._run.init(self._key, self._obs))
+        self._carry: AgentCarry = self._run.begin(self._key, np.int32(0), None)
         self._behind: Acting | None = None
         self._episode = 0
         self._replay = NumpyReplay(agent.capacity, RowLayout.of(agent), reader.dtype)

@@ -49,13 +49,16 @@ class Reader:
             return np.asarray(action, self.dtype)
         return np.asarray(action - self._first_action, np.int32)
 
-    def action(self, action: NDArray[Any]) -> Any:
+    def action(self, action: NDArray[Any]) -> int | NDArray[Any]:
         """The agent's action as the environment takes it, a Python int in a Discrete space; or those of a vector."""
         written = to_space(self._action_space, action)
-        return written if written.ndim else written.item()
+        if written.ndim:
+            return written
+        number: int = written.item()
+        return number
 
 
-def check_finite(env: Any, call: str, place: str, **values: Any) -> None:
+def check_finite(env: object, call: str, place: str, **values: NDArray[Any] | float) -> None:
     """Rejects NaN and infinity; `place` says where in the training."""
     for name, value in values.items():
         if not np.isfinite(value).all():

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adeu.agents.agent import AnyAgent, check_needs
+from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import RowLayout
 from adeu.core.contract import Key, Transition
 
+if TYPE_CHECKING:
+    from gymnasium import Space
 
-def rehearse(agent: AnyAgent, observation_space: Any, action_space: Any) -> None:
+
+def rehearse(agent: AnyAgent, observation_space: Space[Any], action_space: Space[Any]) -> None:
     """Binds the agent and traces a decision and an update; raises where the agent or its explorer does not fit."""
-    bound, reader = agent.bind(observation_space, action_space), Reader(observation_space, action_space)
+    bound: OpaqueAgent = agent.bind(observation_space, action_space)
+    reader = Reader(observation_space, action_space)
     check_needs(bound)
     obs, layout = reader.zeros(), RowLayout.of(bound)
 
-    def step(key: Key) -> Any:
+    def step(key: Key) -> Opaque:
         learned, carry, no = bound.init(key, jnp.asarray(obs)), bound.begin(key), jnp.zeros((), bool)
         decision, _ = bound.decide(key, bound.acting(learned), carry, jnp.asarray(obs), jnp.zeros((), int), no)
         transition = Transition(obs, decision.action, jnp.zeros(()), obs, no, no)

@@ -7,15 +7,16 @@ it is stored separately.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from adeu.agents.agent import Agent, Row
 from adeu.core import check
-from adeu.core.contract import Decision, Transition
+from adeu.core.contract import Array, Decision, Transition
 
 Floats = NDArray[np.floating[Any]]
 LARGEST = 2**24
@@ -48,15 +49,14 @@ class RowLayout(Generic[Row]):
         action = np.zeros(spaces.actions) if spaces.low else np.zeros((), int)
         transition = Transition(obs, action, number, obs, no, no)
         row, _ = agent.row(None, transition, Decision(action, no, number, number))
-        fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
-        del fields["next_obs"]
-        arrays = [np.asarray(value) for value in fields.values()]
-        return cls(type(row), tuple(fields), tuple(a.shape for a in arrays), tuple(a.dtype.kind for a in arrays))
+        names = tuple(name for name in _field_names(row) if name != "next_obs")
+        arrays = [_field(row, name) for name in names]
+        return cls(type(row), names, tuple(a.shape for a in arrays), tuple(a.dtype.kind for a in arrays))
 
     @property
     def slices(self) -> dict[str, slice]:
         """The columns of each field."""
-        ends = np.cumsum([math.prod(shape) for shape in self.shapes]).tolist()
+        ends = list(itertools.accumulate(map(math.prod, self.shapes)))
         return {name: slice(a, b) for name, a, b in zip(self.names, [0, *ends[:-1]], ends, strict=True)}
 
     @property
@@ -64,15 +64,24 @@ class RowLayout(Generic[Row]):
         """How many columns there are."""
         return sum(map(math.prod, self.shapes))
 
-    def unpack(self, rows: Any, next_obs: Any) -> Row:
+    def unpack(self, rows: Array | Floats, next_obs: Array | Floats) -> Row:
         """The row, or a batch of them, from arrays of numpy or JAX."""
-        fields = {"next_obs": next_obs}
+        fields: dict[str, Any] = {"next_obs": next_obs}
         for (name, columns), shape, kind in zip(self.slices.items(), self.shapes, self.types, strict=True):
             value = rows[..., columns] if shape else rows[..., columns.start]
             fields[name] = value > 0 if kind == "b" else value.astype(np.int32) if kind == "i" else value
         if self.types[self.names.index("obs")] == "i":
             fields["next_obs"] = next_obs[..., 0].astype(np.int32)
         return self.kind(**fields)
+
+
+def _field_names(row: tuple[object, ...]) -> tuple[str, ...]:
+    names: tuple[str, ...] = getattr(row, "_fields", ())
+    return names
+
+
+def _field(row: tuple[object, ...], name: str) -> NDArray[Any]:
+    return np.asarray(getattr(row, name))
 
 
 class NumpyReplay(Generic[Row]):
@@ -97,7 +106,7 @@ class NumpyReplay(Generic[Row]):
         ([1.0, 2.0], [2.0, 3.0])
     """
 
-    def __init__(self, capacity: int, layout: RowLayout[Row], dtype: Any = np.float32) -> None:
+    def __init__(self, capacity: int, layout: RowLayout[Row], dtype: DTypeLike = np.float32) -> None:
         self.capacity = check.as_whole("NumpyReplay", "capacity", capacity)
         self.added = 0
         """Rows added so far."""
@@ -105,10 +114,10 @@ class NumpyReplay(Generic[Row]):
         self._slices = layout.slices
         self._obs = self._slices["obs"]
         # One place more than rows: it holds the newest row's next observation. Memory is taken when written to.
-        self._rows = np.zeros((capacity + 1, layout.width), dtype)
+        self._rows: Floats = np.zeros((capacity + 1, layout.width), dtype)
         self._separate = np.full(capacity + 1, -1, np.int32)
         """For each row, where its next observation is stored separately; -1: it is the next row's."""
-        self._stored = np.zeros((16, self._obs.stop - self._obs.start), dtype)
+        self._stored: Floats = np.zeros((16, self._obs.stop - self._obs.start), dtype)
         self._free = list(range(16))
 
     def __len__(self) -> int:
@@ -118,18 +127,18 @@ class NumpyReplay(Generic[Row]):
         """Adds a row in place of the oldest one; `ended`: its episode terminated or was truncated with it."""
         turn, rows, obs = self.capacity + 1, self._rows, self._obs
         place, after, before = self.added % turn, (self.added + 1) % turn, (self.added - 1) % turn
-        fields: Any = row
+        new_obs, next_obs = _field(row, "obs"), _field(row, "next_obs")
         if self.added and self._separate[before] < 0:
             waiting = rows[place, obs].copy()
-            rows[place, obs] = fields.obs
+            rows[place, obs] = new_obs
             if (rows[place, obs] != waiting).any():
                 self._store(before, waiting)
         for name, columns in self._slices.items():
-            rows[place, columns] = getattr(fields, name)
+            rows[place, columns] = getattr(row, name)
         self._release(after)
-        rows[after, obs] = fields.next_obs
+        rows[after, obs] = next_obs
         if ended:
-            self._store(place, fields.next_obs)
+            self._store(place, next_obs)
         self.added += 1
 
     def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> tuple[Floats, Floats]:
@@ -167,7 +176,7 @@ class NumpyReplay(Generic[Row]):
         for place, obs in zip(arrays["ends"], arrays["last"], strict=True):
             self._store(int(place), obs)
 
-    def _store(self, place: int, next_obs: Any) -> None:
+    def _store(self, place: int, next_obs: NDArray[Any]) -> None:
         if not self._free:
             size = len(self._stored)
             self._stored = np.concatenate([self._stored, np.zeros_like(self._stored)])

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from adeu.agents import keys
 from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, box_spaces, random_action, scale_action, unscale_action
 from adeu.core import check
@@ -131,7 +132,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         return box_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> SacLearned:
-        key_actor, key_critics, key_explorer = jax.random.split(key, 3)
+        key_actor, key_critics, key_explorer = keys.split(key, 3)
         inputs, _, actions, *_ = self.sized
         actor = nets.init_layers(key_actor, (inputs, *self.hidden, 2 * actions))
         critics = nets.init_critics(key_critics, self.critics, (inputs + actions, *self.hidden, 1))
@@ -150,7 +151,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
     def decide(
         self, key: Key, acting: SacActing, carry: ExplorerCarry, obs: Array, step: Array, early: Array, **given: Any
     ) -> tuple[Decision, ExplorerCarry]:
-        key_sample, key_act, key_uniform = jax.random.split(key, 3)
+        key_sample, key_act, key_uniform = keys.split(key, 3)
         best = center = mean_action(acting.actor, obs)
         if self.center == "sample":
             center, _ = sample(acting.actor, obs, jax.random.normal(key_sample, best.shape))
@@ -173,8 +174,8 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         return jnp.asarray(greedy.action)
 
     def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[SacRow, Array | bool]:
-        obs, action, reward, next_obs, terminated, *_ = transition
-        return SacRow(obs, scale_action(self.sized, action), reward, next_obs, terminated), True
+        action: Array = scale_action(self.sized, transition.action)
+        return SacRow(transition.obs, action, transition.reward, transition.next_obs, transition.terminated), True
 
     def absorb(self, key: Key, learned: SacLearned, transition: Transition, step: Array) -> SacLearned:
         row, _ = self.row(None, transition, Decision(None, None, None, None))
@@ -227,7 +228,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
             td_error = y - nets.values(critics, batch.obs, batch.action)
             return 0.5 * jnp.sum(jnp.mean(td_error**2, axis=1)), jnp.mean(td_error, axis=0)
 
-        gradient, td_error = jax.grad(loss, has_aux=True)(learned.critics)
+        gradient, td_error = nets.gradient(loss, learned.critics)
         critics, adam = nets.adam_step(learned.critics, gradient, learned.critics_adam, self.learning_rate)
         target = nets.follow(learned.critics_target, critics, self.tau)
         return learned._replace(critics=critics, critics_adam=adam, critics_target=target), td_error

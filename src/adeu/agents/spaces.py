@@ -28,30 +28,33 @@ class Spaces(NamedTuple):
     high: tuple[float, ...] = ()
 
 
-def discrete_spaces(owner: Any, observation_space: Any, action_space: Any) -> Spaces:
+def discrete_spaces(owner: object, observation_space: object, action_space: object) -> Spaces:
     """The spaces of an agent with Discrete actions, of Gymnasium or of gymnax."""
     if not hasattr(action_space, "n"):
         check.refuse(owner, "action space", "a Discrete", action_space)
     actions = int(action_space.n)
     if hasattr(observation_space, "n") and not getattr(observation_space, "shape", ()):
         return Spaces(int(observation_space.n), True, actions)
-    shape = getattr(observation_space, "shape", None)
+    shape: tuple[int, ...] | None = getattr(observation_space, "shape", None)
     if not shape or not np.issubdtype(getattr(observation_space, "dtype", None) or np.float32, np.number):
         check.refuse(owner, "observation space", "a Box or a Discrete", observation_space)
     return Spaces(math.prod(map(int, shape)), False, actions)
 
 
-def box_spaces(owner: Any, observation_space: Any, action_space: Any) -> Spaces:
+def box_spaces(owner: object, observation_space: object, action_space: object) -> Spaces:
     """The spaces of an agent with a bounded Box of actions."""
     from gymnasium.spaces import Box
 
-    for name, space in (("observation space", observation_space), ("action space", action_space)):
+    def box(name: str, space: object) -> Box:
         if not isinstance(space, Box) or len(space.shape) != 1:
             check.refuse(owner, name, "a Box of one dimension", space)
-    if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
+        return space
+
+    observed, acted = box("observation space", observation_space), box("action space", action_space)
+    if not (np.isfinite(acted.low).all() and np.isfinite(acted.high).all()):
         check.refuse(owner, "action space", "a bounded Box", action_space)
-    low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
-    return Spaces(observation_space.shape[0], False, len(low), low, high)
+    low, high = (tuple(map(float, bound)) for bound in (acted.low, acted.high))
+    return Spaces(observed.shape[0], False, len(low), low, high)
 
 
 def _range(spaces: Spaces) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from adeu.agents import keys
 from adeu.agents.agent import Agent, Cadence, Coins, Hook
 from adeu.agents.spaces import Spaces, box_spaces, random_action, scale_action, unscale_action
 from adeu.core import check
@@ -162,7 +163,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return box_spaces(self, observation_space, action_space)
 
     def init(self, key: Key, obs: Array) -> Td3Learned:
-        key_actor, key_critics, key_explorer, key_bonus = jax.random.split(key, 4)
+        key_actor, key_critics, key_explorer, key_bonus = keys.split(key, 4)
         inputs, _, actions, *_ = self.sized
         sizes = (inputs, *self.hidden, actions)
         noisy = self.center == "noisy"
@@ -181,7 +182,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
     def decide(
         self, key: Key, acting: Td3Acting, carry: ExplorerCarry, obs: Array, step: Array, early: Array, **given: Any
     ) -> tuple[Decision, ExplorerCarry]:
-        key_weights, key_tried, key_act, key_uniform = jax.random.split(key, 4)
+        key_weights, key_tried, key_act, key_uniform = keys.split(key, 4)
         best = center = policy(nets.mean_of(acting.actor), obs[None])[0]
         if self.center == "noisy":
             center = policy(nets.draw(key_weights, acting.actor), obs[None])[0]
@@ -206,9 +207,10 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return jnp.asarray(greedy.action)
 
     def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[Td3Row, Array | bool]:
-        obs, action, reward, next_obs, terminated, *_ = transition
+        action: Array = scale_action(self.sized, transition.action)
         enters = True if coins is None else coins[0] * self._ceiling < decision.spread
-        return Td3Row(obs, scale_action(self.sized, action), reward, next_obs, terminated), enters
+        row = Td3Row(transition.obs, action, transition.reward, transition.next_obs, transition.terminated)
+        return row, enters
 
     def absorb(self, key: Key, learned: Td3Learned, transition: Transition, step: Array) -> Td3Learned:
         row, _ = self.row(None, transition, Decision(None, None, None, None))
@@ -219,16 +221,18 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return learned._replace(explorer=explorer)
 
     def learn(self, key: Key, learned: Td3Learned, batches: Td3Row, step: Array) -> Td3Learned:
-        key_noise, key_improve = jax.random.split(key)
+        key_noise, key_improve = keys.split(key)
         return self.improve(key_improve, learned, batches, jax.random.normal(key_noise, batches.action.shape), step)
 
     def improve(self, key: Key, learned: Td3Learned, batches: Td3Row, noise: Array, step: Array) -> Td3Learned:
         """`learn` with the normal noise of y given."""
-        keys, keys_weight = jax.random.split(key, (2, self.policy_delay + 1))
+        keys_target, keys_weight = list[Array](jax.random.split(key, (2, self.policy_delay + 1)))
         for number in range(self.policy_delay):
             batch = Td3Row(*(value[number] for value in batches))
-            learned = self._improve_critics(keys[number], keys_weight[number], learned, batch, noise[number], step)
-        return self._improve_actor(keys[-1], keys_weight[-1], learned, batch, step)
+            learned = self._improve_critics(
+                keys_target[number], keys_weight[number], learned, batch, noise[number], step
+            )
+        return self._improve_actor(keys_target[-1], keys_weight[-1], learned, batch, step)
 
     @property
     def _ceiling(self) -> float:
@@ -242,7 +246,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
 
     def _targets(self, key: Key, learned: Td3Learned, batch: Td3Row, noise: Array) -> Array:
         """Y of a batch: (batch,)."""
-        key_weights, key_pair, key_bonus, key_begin = jax.random.split(key, 4)
+        key_weights, key_pair, key_bonus, key_begin = keys.split(key, 4)
         next_action = policy(nets.draw(key_weights, learned.actor_target), batch.next_obs)
         smoothing = jnp.clip(self.policy_noise * noise, -self.noise_clip, self.noise_clip)
         next_action = jnp.clip(next_action + smoothing, -1.0, 1.0)
@@ -260,7 +264,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         """How much each observation of a batch counts in a loss."""
         if not self.weighted:
             return jnp.ones(())
-        key_begin, key_measure = jax.random.split(key)
+        key_begin, key_measure = keys.split(key)
         f = self.explorer.f
         center = policy(nets.mean_of(learned.actor), obs)
         q = nets.values(learned.critics, obs, center)
@@ -283,7 +287,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
             td_error = y - nets.values(critics, batch.obs, batch.action)
             return jnp.sum(jnp.mean(weight * td_error**2, axis=1)), jnp.mean(td_error, axis=0)
 
-        gradient, td_error = jax.grad(loss, has_aux=True)(learned.critics)
+        gradient, td_error = nets.gradient(loss, learned.critics)
         critics, adam = nets.adam_step(learned.critics, gradient, learned.critics_adam, self.learning_rate)
         action, no = unscale_action(self.sized, batch.action), jnp.zeros_like(batch.terminated)
         seen = Transition(batch.obs, action, batch.reward, batch.next_obs, batch.terminated, no)

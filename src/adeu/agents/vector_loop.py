@@ -12,14 +12,16 @@ It cannot be saved: environments in the middle of an episode could not be restor
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import AnyAgent, check_needs
-from adeu.agents.compiling import compile_agent, compile_vector, own
+from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
+from adeu.agents.compiling import AgentSteps, VectorSteps, compile_agent, compile_vector, own
 from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate, seed_of
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
 from adeu.agents.reading import Reader, check_finite
@@ -28,6 +30,7 @@ from adeu.agents.tally import Tally
 from adeu.behavior import autoreset
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
+from adeu.core.environments import SingleEnv, VectorOfEnvs
 
 
 @dataclasses.dataclass
@@ -56,8 +59,8 @@ class VectorLoop:
     """
 
     agent: AnyAgent
-    envs: Any
-    evaluation_env: Any
+    envs: VectorOfEnvs
+    evaluation_env: SingleEnv
     steps: int
     seed: int = 0
     warmup: int = 0
@@ -69,24 +72,30 @@ class VectorLoop:
         if not hasattr(self.envs, "num_envs"):
             check.refuse(self, "envs", "a vector of environments; GymLoop takes a single one", self.envs)
         spaces, count = (self.envs.single_observation_space, self.envs.single_action_space), self.envs.num_envs
-        self.agent = self.agent.bind(*spaces)
+        self._agent: OpaqueAgent = self.agent.bind(*spaces)
+        self.agent = self._agent
         check_needs(self.agent)
         self._reader = Reader(*spaces)
         self._tally = Tally(self.agent.explorer.g)
-        self._run, self._all = compile_agent(self.agent), compile_vector(self.agent, count)
+        self._run: AgentSteps[Opaque, Opaque, Opaque] = compile_agent(self.agent)
+        self._all: VectorSteps[Opaque, Opaque] = compile_vector(self.agent, count)
         self._key = jax.random.key_data(jax.random.key(self.seed))
         self._absorbs = "observe" in self.agent.explorer.learns_from
         if self.agent.capacity < count:
             takes = f"at least a row for each of {count} environments"
             check.refuse(self.agent, "capacity", takes, self.agent.capacity)
-        size, layout = self.agent.capacity // count, RowLayout.of(self.agent)
+        size, layout = self.agent.capacity // count, RowLayout.of(self._agent)
         self._replays = [NumpyReplay(size, layout, self._reader.dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
         self._mode = autoreset.mode_of(self.envs)
         self._obs = self._read("reset", self.envs.reset(seed=seed_of(self.seed, TRAINING, 0))[0])
-        self._learned = own(self._run.init(self._key, self._obs[0]))
-        self._begun, self._resetting, self._explored = np.ones(count, bool), *np.zeros((2, count), bool)
-        self._carry = self._all.begin(self._key, np.int32(0), None, self._begun)
+        self._learned: Opaque = own(self._run.init(self._key, self._obs[0]))
+        self._begun, self._resetting, self._explored = (
+            np.ones(count, bool),
+            np.zeros(count, bool),
+            np.zeros(count, bool),
+        )
+        self._carry: Opaque = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
         """Trains to the end: a row for each evaluation, the first of them before any training."""
@@ -101,7 +110,7 @@ class VectorLoop:
     def advance(self) -> None:
         """Steps all environments, and makes the updates that are due."""
         early, real = self.step < self.warmup, ~self._resetting
-        acting, step = self.agent.acting(self._learned), np.int32(self.step)
+        acting, step = self._agent.acting(self._learned), np.int32(self.step)
         decided, self._carry = self._all.decide(
             self._key, acting, self._carry, self._obs, step, np.bool_(early), real
         )
@@ -117,12 +126,12 @@ class VectorLoop:
             self._obs, self._reader.taken(action), reward, last, terminated, truncated, info.get("cost")
         )
         self._moves += 1
-        self.step += int(real.sum())
-        self.episode += int(ended.sum())
+        self.step += int(np.count_nonzero(real))
+        self.episode += int(np.count_nonzero(ended))
         self._take_in(transitions, decision, np.flatnonzero(real), early)
-        explored = decision.explored & real
-        switches = float((explored != (self._explored & ~self._begun))[real].sum())
-        self._tally.add(Decision(*(each[real] for each in decision)), switches, float(ended.sum()))
+        explored: NDArray[np.bool_] = decision.explored & real
+        switches = np.count_nonzero((explored != (self._explored & ~self._begun))[real])
+        self._tally.add(Decision(*(each[real] for each in decision)), float(switches), float(np.count_nonzero(ended)))
         self._explored = explored & ~ended
         if self._begun.any():
             self._carry = self._all.begin(self._key, np.int32(self._moves), self._carry, self._begun)
@@ -132,36 +141,38 @@ class VectorLoop:
 
     def exploit(self, obs: NDArray[Any]) -> NDArray[Any]:
         """The greedy action in a single environment."""
-        carry = jax.tree.map(lambda value: value[0], self._carry)
-        return np.asarray(self._run.exploit(self._key, self.agent.acting(self._learned), carry, obs, {}))
+        carry: Opaque = jax.tree.map(lambda value: value[0], self._carry)
+        return np.asarray(self._run.exploit(self._key, self._agent.acting(self._learned), carry, obs, {}))
 
     @property
     def _place(self) -> str:
         return f"after step {self.step} of training"
 
-    def _read(self, call: str, obs: Any) -> NDArray[Any]:
+    def _read(self, call: str, obs: object) -> NDArray[Any]:
         read = self._reader.obs(obs, (self.envs.num_envs,))
         check_finite(self.envs, call, self._place, observation=read)
         return read
 
-    def _last_and_next(self, obs: NDArray[Any], ended: NDArray[Any], info: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _last_and_next(
+        self, obs: NDArray[Any], ended: NDArray[np.bool_], info: Mapping[str, object]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """What the step led to, and what is seen next: another episode's first observation where one ended."""
         if self._mode.name == "NEXT_STEP":  # the next step is the reset
             self._begun, self._resetting = self._resetting, ended
             return obs, obs
         self._begun = ended
-        last = autoreset.last_observations(self._mode, obs, ended, info, self._reader.obs)
+        last: NDArray[Any] = autoreset.last_observations(self._mode, obs, ended, info, self._reader.obs)
         check_finite(self.envs, "step", self._place, observation=last)
         if self._mode.name == "DISABLED" and ended.any():
             obs = self._read("reset", autoreset.first_observations(self._mode, self.envs, obs, ended))
         return last, obs
 
-    def _take_in(self, transitions: Transition, decision: Decision, real: NDArray[Any], early: bool) -> None:
+    def _take_in(self, transitions: Transition, decision: Decision, real: NDArray[np.intp], early: bool) -> None:
         """Stores the rows that enter the replay; the explorer learns from each transition."""
-        coins = draws(self.seed, self._moves, COINS).random((len(decision.spread), self.agent.coins))
-        for env in real:
+        coins = draws(self.seed, self._moves, COINS).random((self.envs.num_envs, self.agent.coins))
+        for env in real.tolist():
             one = Transition(*(None if each is None else each[env] for each in transitions))
-            row, enters = self.agent.row(
+            row, enters = self._agent.row(
                 coins[env] if self.agent.coins else None, one, Decision(*(each[env] for each in decision))
             )
             if enters or early or not len(self._replays[env]):  # an empty one takes any row
@@ -175,7 +186,7 @@ class VectorLoop:
             self._learned = own(self._run.sync(self._learned))
         self._updates += 1
         step = self.warmup + self._updates * update_every
-        ends = np.cumsum([len(replay) for replay in self._replays])
+        ends = list(itertools.accumulate(map(len, self._replays)))
         places = draws(self.seed, step, SAMPLE).integers(ends[-1], size=updates * self.agent.batch)
         owners = np.searchsorted(ends, places, side="right")
         parts = [

@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+from numpy.typing import DTypeLike
 
 if TYPE_CHECKING:
     from gymnasium.spaces import Box, Discrete
 
+Observation = np.ndarray | dict[str, "Observation"] | tuple["Observation", ...]
+"""Checked observations, of a batch of environments: arrays, in (nested) dicts and tuples as their space has them."""
 
-def to_numpy(value: Any) -> np.ndarray:
+
+def to_numpy(value: object) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if "bfloat16" in str(value.dtype) else value
-    array = np.asarray(value)
+    array = np.asarray(_from_torch(value) if hasattr(value, "detach") else value)
     return array.astype(np.float32) if str(array.dtype) == "bfloat16" else array
 
 
-def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
+def _from_torch(tensor: Any) -> object:
+    there = tensor.detach().cpu()
+    return there.float() if "bfloat16" in str(there.dtype) else there
+
+
+def read(name: str, value: object, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
     """An array of `shape` for each of `lead` environments, or for one where `lead` is None."""
     expected = shape if lead is None else (lead, *shape)
     try:
@@ -56,7 +62,7 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")
 
 
-def read_tree(name: str, value: Any, example: Any, lead: int | None) -> Any:
+def read_tree(name: str, value: object, example: Observation, lead: int | None) -> Observation:
     """Like `read` for a (nested) dict or tuple of arrays, shaped as `example` is."""
     if isinstance(example, dict):
         if not isinstance(value, Mapping) or set(value) != set(example):
@@ -71,7 +77,7 @@ def read_tree(name: str, value: Any, example: Any, lead: int | None) -> Any:
     return read(name, value, example.shape[1:], example.dtype, lead)
 
 
-def zeros(space: Any, lead: int) -> Any:
+def zeros(space: object, lead: int) -> Observation:
     """A batch of zeros from an observation space, in the precision that JAX computes in."""
     from gymnasium import spaces
 
@@ -85,7 +91,7 @@ def zeros(space: Any, lead: int) -> Any:
     return np.zeros((lead, *(space.shape or ())), compute_dtype(space.dtype))
 
 
-def compute_dtype(dtype: Any) -> np.dtype:
+def compute_dtype(dtype: DTypeLike) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from adeu.core.environments import VectorOfEnvs
+
 if TYPE_CHECKING:
     from gymnasium.vector import AutoresetMode
 
 
-def mode_of(env: Any) -> AutoresetMode:
+Tree = TypeVar("Tree")
+
+
+def mode_of(env: object) -> AutoresetMode:
     """The autoreset mode of a vector; DISABLED for a single environment and for what has no `metadata`.
 
     A vector whose metadata name no mode is taken to reset at the next step, as Gymnasium takes it.
@@ -36,11 +41,11 @@ def mode_of(env: Any) -> AutoresetMode:
 
 def last_observations(
     mode: AutoresetMode,
-    obs: Any,
+    obs: Tree,
     ended: NDArray[np.bool_],
     info: Mapping[str, Any],
-    read: Callable[[Any], Any],
-) -> Any:
+    read: Callable[[object], Tree],
+) -> Tree:
     """The observations that a step led to: `obs`, and the real last one where an episode ended and was reset already.
 
     Args:
@@ -54,14 +59,14 @@ def last_observations(
         if ended.any() and mode.name == "SAME_STEP":
             raise ValueError("autoreset SAME_STEP takes an info with 'final_obs', the last observation of an episode")
         return obs
-    last = jax.tree.map(np.array, obs)
-    for index in np.flatnonzero(info.get("_final_obs", ended)):
+    last: Tree = jax.tree.map(np.array, obs)
+    for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
         final = read(info["final_obs"][index])
         jax.tree.map(lambda all, one, index=index: all.__setitem__(index, one), last, final)
     return last
 
 
-def first_observations(mode: AutoresetMode, env: Any, obs: Any, ended: NDArray[np.bool_]) -> Any:
+def first_observations(mode: AutoresetMode, env: VectorOfEnvs, obs: object, ended: NDArray[np.bool_]) -> object:
     """The observations to decide on next: those of a reset where an episode ended and nobody else resets."""
     if ended.any() and mode.name == "DISABLED":
         return env.reset(options={"reset_mask": ended})[0]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
 
+from adeu.behavior.arrays import Observation
 from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
+
+Given = dict[str, np.ndarray]
+"""What an agent offers, with an entry for each environment."""
+Tree = TypeVar("Tree")
 
 
 class Stream(NamedTuple):
@@ -21,18 +28,22 @@ class Stream(NamedTuple):
 
 
 class BatchedExplorer(NamedTuple):
-    start: Callable[..., Any]
-    act: Callable[..., Any]
-    exploit: Callable[..., Any]
-    begin: Callable[..., Any]
-    observe: Callable[..., Any]
-    update: Callable[..., Any]
+    """The compiled functions; see `batched` for the names of their arguments."""
+
+    start: Callable[[np.uint32, Observation, int], tuple[ExplorerState, Stream]]
+    act: Callable[
+        [ExplorerState, Stream, NDArray[np.bool_], np.int32, Observation, np.ndarray, Given], tuple[Decision, Stream]
+    ]
+    exploit: Callable[[ExplorerState, Stream, int, np.int32, Observation, np.ndarray, Given], Decision]
+    begin: Callable[[Stream, NDArray[np.bool_]], Stream]
+    observe: Callable[[ExplorerState, NDArray[np.intp], int, np.int32, Transition, Given], ExplorerState]
+    update: Callable[[ExplorerState, np.int32, Transition, Given], ExplorerState]
 
 
 @functools.lru_cache(maxsize=16)
 def batched(explorer: Explorer) -> BatchedExplorer:
-    def start(seed: Array, obs: Any, num_envs: int) -> tuple[ExplorerState, Stream]:
-        key_state, key_streams = jax.random.split(jax.random.key(seed))
+    def start(seed: Array, obs: object, num_envs: int) -> tuple[ExplorerState, Stream]:
+        key_state, key_streams = list[Key](jax.random.split(jax.random.key(seed)))
         state = explorer.init(key_state, jax.tree.map(lambda x: x[0], obs))
 
         def begin_first(index: Array) -> Stream:
@@ -47,11 +58,13 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         streams: Stream,
         idle: Array,
         step: Array,
-        obs: Any,
+        obs: object,
         center: Array,
-        given: dict[str, Any],
+        given: dict[str, Array],
     ) -> tuple[Decision, Stream]:
-        def one(stream: Stream, idle: Array, obs: Any, center: Array, given: dict[str, Any]) -> tuple[Any, Stream]:
+        def one(
+            stream: Stream, idle: Array, obs: object, center: Array, given: dict[str, Array]
+        ) -> tuple[Decision, Stream]:
             key_next, key_act = _split(stream.key)
             decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=step, **given)
             _check_alike(explorer, "act", "carry", stream.carry, carry)
@@ -65,13 +78,13 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         streams: Stream,
         number: Array,
         step: Array,
-        obs: Any,
+        obs: object,
         center: Array,
-        given: dict[str, Any],
+        given: dict[str, Array],
     ) -> Decision:
         """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
 
-        def one(stream: Stream, obs: Any, center: Array, given: dict[str, Any]) -> Decision:
+        def one(stream: Stream, obs: object, center: Array, given: dict[str, Array]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
             return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
 
@@ -81,17 +94,23 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         def one(stream: Stream, ended: Array) -> Stream:
             key_next, key_begin = _split(stream.key)
             begun = Stream(key_next, explorer.begin(key_begin, stream.carry))
-            return Stream(*_select(ended, begun, stream))
+            return _select(ended, begun, stream)
 
         return jax.vmap(one)(streams, ended)
 
     def observe(
-        state: ExplorerState, order: Array, count: Array, step: Array, transitions: Transition, given: dict[str, Any]
+        state: ExplorerState,
+        order: Array,
+        count: Array,
+        step: Array,
+        transitions: Transition,
+        given: dict[str, Array],
     ) -> ExplorerState:
         """Folds in the first `count` of the transitions, in the order given."""
 
         def fold(i: Array, state: ExplorerState) -> ExplorerState:
-            transition, offered = jax.tree.map(lambda x: x[order[i]], (transitions, given))
+            one: tuple[Transition, dict[str, Array]] = jax.tree.map(lambda x: x[order[i]], (transitions, given))
+            transition, offered = one
             learned = explorer.observe(state, transition, step=step, **offered)
             _check_alike(explorer, "observe", "state", state, learned)
             return learned
@@ -99,7 +118,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         folded: ExplorerState = jax.lax.fori_loop(0, count, fold, state)
         return folded
 
-    def update(state: ExplorerState, step: Array, batch: Transition, given: dict[str, Any]) -> ExplorerState:
+    def update(state: ExplorerState, step: Array, batch: Transition, given: dict[str, Array]) -> ExplorerState:
         learned = explorer.update(state, batch, step=step, **given)
         _check_alike(explorer, "update", "state", state, learned)
         return learned
@@ -116,14 +135,14 @@ def batched(explorer: Explorer) -> BatchedExplorer:
 
 def _split(key: Array) -> tuple[Array, Key]:
     """The key to keep and the key to use."""
-    key_next, key_now = jax.random.split(jax.random.wrap_key_data(key))
+    key_next, key_now = list[Key](jax.random.split(jax.random.wrap_key_data(key)))
     return jax.random.key_data(key_next), key_now
 
 
-def _check_alike(explorer: Explorer, hook: str, what: str, before: Any, after: Any) -> None:
+def _check_alike(explorer: Explorer, hook: str, what: str, before: object, after: object) -> None:
     """States and carries keep their structure, shapes and types, or nothing could be compiled or saved."""
 
-    def describe(tree: Any) -> Any:
+    def describe(tree: object) -> object:
         return jax.tree.map(lambda leaf: f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}", tree)
 
     for name, part in explorer.parts.items():
@@ -133,5 +152,6 @@ def _check_alike(explorer: Explorer, hook: str, what: str, before: Any, after: A
             raise TypeError(f"{part!r}.{method}() must return a {what} like {old}, it returned {new}")
 
 
-def _select(condition: Array, if_true: Any, if_false: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
+def _select(condition: Array, if_true: Tree, if_false: Tree) -> Tree:
+    chosen: Tree = jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
+    return chosen

@@ -12,12 +12,14 @@ import jax
 import numpy as np
 
 from adeu.behavior import arrays, storage
-from adeu.behavior.batched import batched
+from adeu.behavior.arrays import Observation
+from adeu.behavior.batched import Stream, batched
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.interface import Interface
 from adeu.core import check
 from adeu.core.contract import Decision, LearningPart, Transition
-from adeu.core.explorer import Explorer, ExplorerHook
+from adeu.core.explorer import Explorer, ExplorerHook, ExplorerState
+from adeu.core.json_data import Json
 from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 
@@ -62,14 +64,14 @@ class Behavior:
         self._learns_from = self.explorer.learns_from
         self._batched = batched(self.explorer)
         n = interface.num_envs
-        self.state, self.carry = self._batched.start(np.uint32(seed), interface.example, num_envs=n)
+        self.state, self.carry = self._batched.start(np.uint32(seed), interface.example, n)
         self.step = 0
         self._updates = 0
         self._idle = np.zeros(n, bool)
         self._history = History.empty(n)
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
-        self._header = {
+        self._header: dict[str, Json] = {
             "format": "adeu.Behavior 2",
             "explorer": describe(self.explorer),
             "number of environments": n,
@@ -90,19 +92,19 @@ class Behavior:
         interface = self._interface
         raw = interface.observation(obs, interface.lead)
         seen = interface.encode(raw, interface.num_envs)
-        center = interface.center(center)
+        centers = interface.center(center)
         offered = interface.given(given, interface.lead)
         for host in self._hosts:
             values = arrays.to_numpy(host.compute(raw))
-            offered[host.name] = arrays.read(f"the output of {host.name}", values, (), center.dtype, len(center))
+            offered[host.name] = arrays.read(f"the output of {host.name}", values, (), centers.dtype, len(centers))
         if action_mask is not None:
             offered["action_mask"] = interface.action_mask(action_mask)
         if self._evaluating:
             number, self._evaluated = self._evaluated, self._evaluated + 1
             exploit = self._batched.exploit
-            return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, center, offered), raw)
+            return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, centers, offered), raw)
         act = self._batched.act
-        decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, center, offered)
+        decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, centers, offered)
         delivered = self._deliver(decision, raw)
         self.carry = carry
         self._history.add(delivered.spread, delivered.asked, self._idle)
@@ -133,19 +135,17 @@ class Behavior:
             encoded = interface.encode_transition(step)
             self.state = self._batched.observe(self.state, order, len(fresh), self._clock, encoded, offered)
         self.step += len(fresh)
-        ended = (step.terminated | step.truncated) & ~self._idle
+        ended: np.ndarray = (step.terminated | step.truncated) & ~self._idle
         self.begin(ended)
         self._idle = ended & interface.resets_next_step
 
     def begin(self, ended: Any = None) -> None:
         """Begins an episode where `ended` is true; None: everywhere. Only for resets that `observe` cannot see."""
         n = self._interface.num_envs
-        if ended is None:
-            ended = np.ones(n, bool)
-        ended = arrays.read("ended", ended, (), np.dtype(bool), n)
-        if not self._evaluating and ended.any():
-            self.carry = self._batched.begin(self.carry, ended)
-            self._idle = self._idle & ~ended
+        begun = arrays.read("ended", np.ones(n, bool) if ended is None else ended, (), np.dtype(bool), n)
+        if not self._evaluating and begun.any():
+            self.carry = self._batched.begin(self.carry, begun)
+            self._idle = self._idle & ~begun
 
     def skip(self, idle: Any) -> None:
         """Leaves out environments in the next `act` and the `observe` after it, such as agents that have left.
@@ -244,20 +244,21 @@ class Behavior:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
         tree = storage.load(path, self._header, self._tree())
         self.state, self.carry, self._idle, self._history, counters = tree
-        self.step, self._updates = (int(counter) for counter in counters)
+        self.step, self._updates = map(int, counters)
 
     @property
     def _clock(self) -> np.int32:
         return np.int32(min(self.step, 2**31 - 1))
 
-    def _tree(self) -> tuple[Any, ...]:
+    def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, History, np.ndarray]:
         counters = np.array([self.step, self._updates])
         return self.state, self.carry, self._idle, self._history, counters
 
-    def _deliver(self, decision: Decision, obs: Any) -> Decision:
+    def _deliver(self, decision: Decision, obs: Observation) -> Decision:
         """The decision as numpy arrays, once f and g are known to have given what they should."""
         numpy = Decision(*map(np.array, decision))
-        for name, values in (("f", numpy.uncertainty), ("g", numpy.spread)):
+        measured: dict[str, np.ndarray] = {"f": numpy.uncertainty, "g": numpy.spread}
+        for name, values in measured.items():
             if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
                 index = int(np.argmin(np.isfinite(values) & (values >= 0)))
                 raise ValueError(
@@ -308,5 +309,5 @@ def _hosts(explorer: Explorer) -> list[FromHost]:
     return hosts
 
 
-def _row(obs: Any, index: int) -> Any:
+def _row(obs: Observation, index: int) -> object:
     return jax.tree.map(lambda leaf: leaf[index].tolist(), obs)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from adeu.behavior import arrays, autoreset
+from adeu.behavior.arrays import Observation
 from adeu.core import check
 from adeu.core.contract import RESERVED, Transition
+
+if TYPE_CHECKING:
+    from gymnasium.spaces import Discrete
 
 
 class Interface:
@@ -23,24 +27,24 @@ class Interface:
         encoder: see `Behavior`.
     """
 
-    def __init__(self, env: Any, encoder: Callable[[Any], Any] | None) -> None:
+    def __init__(self, env: object, encoder: Callable[[Any], Any] | None) -> None:
         from gymnasium.spaces import Box, Discrete
 
         for attribute in ("observation_space", "action_space"):
             if not hasattr(env, attribute):
                 check.refuse("Behavior", "env", f"an environment with an {attribute}", env)
-        self.observation_space = getattr(env, "single_observation_space", env.observation_space)
-        self.action_space = getattr(env, "single_action_space", env.action_space)
-        if not isinstance(self.action_space, Box | Discrete):
-            check.refuse("Behavior", "env", "an action space that is Box or Discrete", self.action_space)
-        vector = hasattr(env, "num_envs")
-        self.num_envs = int(env.num_envs) if vector else 1
-        self.lead = self.num_envs if vector else None
+        states: object = _space(env, "observation_space")
+        actions: object = _space(env, "action_space")
+        if not isinstance(actions, Box | Discrete):
+            check.refuse("Behavior", "env", "an action space that is Box or Discrete", actions)
+        self.observation_space, self.action_space = states, actions
+        self.num_envs = int(env.num_envs) if hasattr(env, "num_envs") else 1
+        self.lead = self.num_envs if hasattr(env, "num_envs") else None
         self._autoreset = autoreset.mode_of(env)
         self.resets_next_step = self._autoreset.name == "NEXT_STEP"
 
-        states, actions = self.observation_space, self.action_space
         self._states = states if isinstance(states, Discrete) else None
+        self._actions = actions if isinstance(actions, Discrete) else None
         self._first_state = int(states.start) if isinstance(states, Discrete) else 0
         self._first_action = int(actions.start) if isinstance(actions, Discrete) else 0
         self._num_actions = int(actions.n) if isinstance(actions, Discrete) else None
@@ -51,36 +55,36 @@ class Interface:
 
         self._encoder = encoder
         self._raw = arrays.zeros(states, self.num_envs)
-        self.example = self._raw
+        self.example: Observation = self._raw
         if encoder is not None:
             encoded = arrays.to_numpy(encoder(self._raw))
             self.example = encoded.astype(arrays.compute_dtype(encoded.dtype))
             self.encode(self._raw, self.num_envs)
 
-    def observation(self, obs: Any, lead: int | None, name: str = "observation") -> Any:
+    def observation(self, obs: object, lead: int | None, name: str = "observation") -> Observation:
         """The environment's own observations, checked."""
         raw = arrays.read_tree(name, obs, self._raw, lead)
-        if self._states is not None:
+        if self._states is not None and isinstance(raw, np.ndarray):
             _check_members(name, raw, self._states)
         return raw
 
-    def encode(self, raw: Any, lead: int) -> Any:
+    def encode(self, raw: Observation, lead: int) -> Observation:
         """What the mechanisms see of checked observations."""
         if self._encoder is None:
-            return raw - self._first_state if self._first_state else raw
+            return raw - self._first_state if self._first_state and isinstance(raw, np.ndarray) else raw
         return arrays.read_tree("the encoder's output", self._encoder(raw), self.example, lead)
 
-    def center(self, center: Any) -> np.ndarray:
+    def center(self, center: object) -> np.ndarray:
         name = "center" if self._num_actions is None else "center (one preference per action)"
         return arrays.read(name, center, self._center_shape, self._float, self.lead)
 
-    def action_mask(self, mask: Any) -> np.ndarray:
+    def action_mask(self, mask: object) -> np.ndarray:
         allowed = arrays.read("action_mask", mask, self._center_shape, np.dtype(bool), self.lead)
         if self._num_actions is not None and not allowed.any(axis=1).all():
             raise ValueError(f"action_mask takes at least one allowed action per environment, got {mask}")
         return allowed
 
-    def given(self, given: dict[str, Any], lead: int | None) -> dict[str, np.ndarray]:
+    def given(self, given: Mapping[str, object], lead: int | None) -> dict[str, np.ndarray]:
         """What an agent offers besides: any arrays, as long as each environment has its own."""
         offered = {name: arrays.to_numpy(value).copy() for name, value in given.items()}
         for name, value in offered.items():
@@ -103,20 +107,21 @@ class Interface:
             takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
             raise ValueError(f"q_values takes shape {takes} per environment in {self.action_space}, got {shape}")
 
-    def transition(self, transition: Any, info: Mapping[str, Any] | None) -> Transition:
+    def transition(self, transition: object, info: Mapping[str, Any] | None) -> Transition:
         """A step's transition; `info` adds what only it knows: a cost, and where an episode really ended."""
         step, info = self._read(transition, self.lead), {} if info is None else info
         if not isinstance(info, Mapping):
             raise TypeError(f"info takes the environment's mapping, got {type(info).__name__}")
         if step.cost is None:
             step = step._replace(cost=self._cost(info))
-        ended = step.terminated | step.truncated
+        ended: np.ndarray = step.terminated | step.truncated
         last = autoreset.last_observations(self._autoreset, step.next_obs, ended, info, self._final)
         return step._replace(next_obs=last)
 
-    def _final(self, obs: Any) -> Any:
+    def _final(self, obs: object) -> Observation:
         """The last observation of one environment, checked."""
-        return jax.tree.map(lambda leaf: leaf[0], self.observation(obs, None, "info['final_obs']"))
+        final: Observation = jax.tree.map(lambda leaf: leaf[0], self.observation(obs, None, "info['final_obs']"))
+        return final
 
     def _cost(self, info: Mapping[str, Any]) -> np.ndarray | None:
         """The cost in `info`; of an environment that reset itself within the step, the cost in `final_info`."""
@@ -126,11 +131,11 @@ class Interface:
         final = self._numbers("info['final_info']['cost']", info["final_info"]["cost"], self.lead)
         return np.where(info["_final_info"], final, 0.0 if cost is None else cost).astype(self._float)
 
-    def batch(self, batch: Any) -> Transition:
+    def batch(self, batch: object) -> Transition:
         """Transitions along a leading axis, or a list of them."""
         if isinstance(batch, list) and batch:
             rows = [{name: _field(item, name) for name in Transition._fields} for item in batch]
-            batch = jax.tree.map(lambda *leaves: np.stack([arrays.to_numpy(leaf) for leaf in leaves]), *rows)
+            batch = _stacked(rows)
         size = arrays.to_numpy(_field(batch, "reward")).shape[:1]
         if size in ((), (0,)):
             raise ValueError("batch takes transitions along a leading axis, at least one; its reward has none")
@@ -145,7 +150,7 @@ class Interface:
             next_obs=self.encode(transition.next_obs, lead),
         )
 
-    def action(self, action: np.ndarray) -> Any:
+    def action(self, action: np.ndarray) -> np.ndarray:
         """A decision's actions in the environment's own type and numbering."""
         if action.shape != (self.num_envs, *self._action_shape):
             shape = action.shape[1:]
@@ -155,12 +160,12 @@ class Interface:
             raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
         return arrays.to_space(self.action_space, action)
 
-    def _read(self, transition: Any, lead: int | None) -> Transition:
+    def _read(self, transition: object, lead: int | None) -> Transition:
         flag = np.dtype(bool)
         cost = _field(transition, "cost")
         action = arrays.read("action", _field(transition, "action"), self._action_shape, self._action_dtype, lead)
-        if self._num_actions is not None:
-            _check_members("action", action, self.action_space)
+        if self._actions is not None:
+            _check_members("action", action, self._actions)
         return Transition(
             obs=self.observation(_field(transition, "obs"), lead, "obs"),
             action=action,
@@ -171,16 +176,25 @@ class Interface:
             cost=None if cost is None else self._numbers("cost", cost, lead),
         )
 
-    def _numbers(self, name: str, value: Any, lead: int | None) -> np.ndarray:
+    def _numbers(self, name: str, value: object, lead: int | None) -> np.ndarray:
         return arrays.read(name, value, (), self._float, lead)
 
 
-def _check_members(name: str, values: np.ndarray, space: Any) -> None:
+def _check_members(name: str, values: np.ndarray, space: Discrete) -> None:
     if values.min() < space.start or values.max() >= space.start + space.n:
         raise ValueError(f"{name} takes members of {space}, got {values.tolist()}")
 
 
-def _field(transition: Any, name: str) -> Any:
+def _space(env: object, name: str) -> object:
+    """A space of one environment, also where `env` is a vector."""
+    return getattr(env, f"single_{name}", getattr(env, name))
+
+
+def _stacked(rows: list[dict[str, object]]) -> object:
+    return jax.tree.map(lambda *leaves: np.stack([arrays.to_numpy(leaf) for leaf in leaves]), *rows)
+
+
+def _field(transition: object, name: str) -> object:
     if isinstance(transition, Transition):
         return getattr(transition, name)
     if not isinstance(transition, Mapping):

@@ -6,19 +6,21 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from adeu.core import files, npz
+from adeu.core.json_data import Json, parse
 
+Tree = TypeVar("Tree")
 ROOM = 16_000_000
 """Bytes that a file may have beyond twice those of the arrays, for its header and for other parts', to name them."""
 
 
-def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> None:
+def save(path: str | os.PathLike[str], header: dict[str, Json], tree: object) -> None:
     """Writes `header` and the leaves of `tree`; the file appears whole or not at all."""
     target = Path(path).absolute()
     if not target.parent.is_dir():
@@ -27,7 +29,7 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], tree: Any) -> Non
     files.write(target, npz.pack({"header": text} | arrays_of(tree)))
 
 
-def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any:
+def load(path: str | os.PathLike[str], header: dict[str, Json], like: Tree) -> Tree:
     """The tree that was saved with this `header`, shaped as `like` is. Reads no array before its size is checked."""
     expected = arrays_of(like)
     limit = ROOM + 2 * sum(array.nbytes for array in expected.values())
@@ -36,7 +38,7 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
             if (size := os.fstat(file.fileno()).st_size) > limit:
                 raise ValueError(f"it has {size:,} bytes, at most {limit:,} are expected")
             reader = npz.NpzReader(file)
-            found = json.loads(reader.array("header").tobytes())
+            found = parse(reader.array("header").tobytes())
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
         _check_header(path, found, header)
@@ -53,8 +55,9 @@ def load(path: str | os.PathLike[str], header: dict[str, Any], like: Any) -> Any
     return tree
 
 
-def _check_header(path: str | os.PathLike[str], found: Any, header: dict[str, Any]) -> None:
-    written = found.get("format") if isinstance(found, dict) else None
+def _check_header(path: str | os.PathLike[str], data: Json, header: dict[str, Json]) -> None:
+    found = data if isinstance(data, dict) else {}
+    written = found.get("format")
     if written != header["format"]:
         raise ValueError(f"{path} was not written by {header['format']}" + (f" but by {written}" if written else ""))
     for name, value in header.items():
@@ -62,38 +65,40 @@ def _check_header(path: str | os.PathLike[str], found: Any, header: dict[str, An
             raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")
 
 
-def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[Any, ...]]:
+def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
     return {name: (array.shape, array.dtype) for name, array in arrays.items()}
 
 
-def arrays_of(tree: Any) -> dict[str, np.ndarray]:
+def arrays_of(tree: object) -> dict[str, np.ndarray]:
     """The leaves of a tree, each by a name of its own."""
     return {f"leaf_{i}": to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
 
 
-def tree_of(arrays: Mapping[str, np.ndarray], like: Any) -> Any:
+def tree_of(arrays: Mapping[str, np.ndarray], like: Tree) -> Tree:
     """The tree whose `arrays_of` these are, shaped as `like` is."""
     leaves, structure = jax.tree.flatten(like)
     if _shapes(arrays) != _shapes(arrays_of(like)):
         raise ValueError("its arrays do not have the shapes of its parts")
     restored = [from_disk(arrays[f"leaf_{i}"], leaf) for i, leaf in enumerate(leaves)]
-    return jax.tree.unflatten(structure, restored)
+    tree: Tree = jax.tree.unflatten(structure, restored)
+    return tree
 
 
-def _is_counter(leaf: Any) -> bool:
+def _is_counter(leaf: object) -> bool:
     """Whether it is a whole number outside of what is compiled: how often something happened."""
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind == "i"
 
 
-def _is_key(leaf: Any) -> bool:
+def _is_key(leaf: object) -> TypeGuard[jax.Array]:
     return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def to_disk(leaf: Any) -> np.ndarray:
+def to_disk(leaf: object) -> np.ndarray:
     return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
 
 
-def from_disk(array: np.ndarray, like: Any) -> Any:
+def from_disk(array: np.ndarray, like: object) -> np.ndarray | jax.Array:
     if _is_key(like):
-        return jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(like))
+        key: jax.Array = jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(like))
+        return key
     return array if isinstance(like, np.ndarray) else jnp.asarray(array)

@@ -240,6 +240,12 @@ def descend(
     return adam_step(params, jax.grad(loss)(params), state, learning_rate)
 
 
+def gradient(loss: Callable[[Params], tuple[Array, Array]], params: Params) -> tuple[Params, Array]:
+    """The gradient of a loss, and what the loss returns beside it."""
+    found: tuple[Params, Array] = jax.grad(loss, has_aux=True)(params)
+    return found
+
+
 def follow(target: Params, params: Params, tau: float) -> Params:
     """The target's step towards the parameters: (1 - tau) * target + tau * params."""
     moved: Params = jax.tree.map(lambda slow, fast: (1 - tau) * slow + tau * fast, target, params)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adeu.envs import arguments
-from adeu.envs.layouts import COLUMN_STEPS, LAYOUTS, ROW_STEPS, Ints
+from adeu.envs.layouts import COLUMN_STEPS, LAYOUTS, ROW_STEPS, Ints, Layout
 
 HOLE = -10.0
 """What falling into a hole pays."""
@@ -59,9 +60,9 @@ class Lake:
     """
 
     size: int = 1500
-    layout: str = "L"
+    layout: Layout = "L"
     layout_seed: int = 0
-    preset: str = "table"
+    preset: Literal["table", "printed"] = "table"
     reward_scale: float | None = None
     goal: float | None = None
     back_cost: float = 10.0

@@ -7,7 +7,7 @@ there is no shortcut. Every path has fewer than 3 * size steps, the longest that
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ def z_shape(size: int, seed: int) -> Ints:
     return _moves([RIGHT] * (end + back), slant, [RIGHT] * (size - 1 - end))
 
 
-LAYOUTS: dict[str, Callable[[int, int], Ints]] = {
+Layout = Literal["L", "staircase", "random", "Z"]
+LAYOUTS: dict[Layout, Callable[[int, int], Ints]] = {
     "L": l_shape,
     "staircase": staircase,
     "random": random,

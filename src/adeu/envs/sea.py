@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class Sea:
     """
 
     size: int = 10
-    actions: str = "fixed"
+    actions: Literal["fixed", "shuffled"] = "fixed"
     actions_seed: int = 0
     move_cost: float = 0.01
     treasure: float = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def coin(size: int, epsilon: float, **agent: Any) -> SeaSetting:
     return SeaSetting(TableDqn(explorer, **agent), Sea(size))
 
 
-def ensemble(size: int, center: str, start: float, ucb: float = 0.0) -> SeaSetting:
+def ensemble(size: int, center: Literal["sampled", "ucb"], start: float, ucb: float = 0.0) -> SeaSetting:
     return coin(size, 0.0, tables=10, start=start, center=center, ucb=ucb)
 
 
@@ -127,7 +127,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     axes = figure.subplots()
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_share(axes, curve["step"][0], curve["solved"], *styles[case], case)
+        plots.plot_share(axes, curve["step"][0, :], curve["solved"], *styles[case], case)
     axes.set(xlabel="steps", xscale="log", ylabel="seeds whose greedy episode finds it", ylim=(-0.03, 1.03))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
@@ -147,7 +147,8 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items()]
         sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
         runs = [np.minimum(solved_at(curve), NEVER) for _, curve in points]
-        value, low, high = np.array([median(solved_at(curve)) for _, curve in points], float).T  # None becomes NaN
+        medians = np.array([median(solved_at(curve)) for _, curve in points], float)  # None becomes NaN
+        value, low, high = medians[:, 0], medians[:, 1], medians[:, 2]
         color, line = styles[case]
         axes.plot(sizes, value, color=color, linestyle=line, marker="o", markersize=4, label=case)
         if np.isfinite(low).any():
@@ -156,7 +157,8 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         for size, each in ((size, each) for size, each, end in zip(sizes, runs, low, strict=True) if np.isnan(end)):
             axes.plot(np.full(len(each), size), each, ".", color=color, alpha=0.5, markersize=4)
             about.append("small dots: single runs")
-        axes.plot(sizes[np.isnan(value)], np.full(np.isnan(value).sum(), NEVER * 1.06**place), "x", color=color)
+        never = sizes[np.isnan(value)]
+        axes.plot(never, np.full(len(never), NEVER * 1.06**place), "x", color=color)
     axes.set_yscale("log")
     axes.axhline(1e6, color="gray", linewidth=0.8, linestyle=":")
     axes.set(xlabel="N", ylabel="steps to solve, median")

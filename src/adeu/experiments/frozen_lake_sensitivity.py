@@ -6,12 +6,14 @@ import dataclasses
 from typing import Any
 
 from adeu.envs import Lake
+from adeu.envs.layouts import Layout
 from adeu.experiments.lib import lake_setting as lake
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, Experiment
 from adeu.experiments.lib.lake_setting import LakeSetting
 from adeu.experiments.safe_frozen_lake import eq7, on_safe_lake
 
+LAYOUTS: tuple[Layout, ...] = ("staircase", "random", "Z")
 METHODS = {
     "adeu": lake.adeu_counts(),
     "eps-greedy": lake.epsilon_greedy(),
@@ -51,7 +53,7 @@ CASES: dict[str, LakeSetting] = {
     **everyone("printed reward", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(preset="printed")),
     **{
         name: case
-        for layout in ("staircase", "random", "Z")
+        for layout in LAYOUTS
         for name, case in everyone(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
     },
     "safe ucb": on_safe_lake(lake.ucb()),

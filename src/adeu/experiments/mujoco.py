@@ -127,7 +127,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legend: bool = True) -> None:
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0], curve[name], *styles[case], case)
+        plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adeu.experiments.lib import lake_setting as lake
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Metric, read
 from adeu.runs.load import read_metrics
 from adeu.runs.statistics import Curves
+from adeu.runs.statistics.estimate import average
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 EPISODE = 2_500
 """About half of the path is known by then."""
@@ -23,17 +28,16 @@ LAST = 40
 ACTIONS = ("up", "right", "down", "left")
 
 
-def read_longest(folder: pathlib.Path) -> dict[str, Any]:
+def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and its longest traced episode: the one that went furthest beyond what was known."""
     traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
-    deviates = longest["action"] != longest["best"]
-    known, end = slice(None, -LAST), slice(-LAST, None)
+    spread, deviates = longest["spread"].astype(float), longest["action"] != longest["best"]
     summary = {
-        "known_spread": longest["spread"][known].mean(),
-        "end_spread": longest["spread"][end].mean(),
-        "known_deviates": deviates[known].mean(),
-        "end_deviates": deviates[end].mean(),
+        "known_spread": np.mean(spread[:-LAST]),
+        "end_spread": np.mean(spread[-LAST:]),
+        "known_deviates": np.mean(deviates[:-LAST]),
+        "end_deviates": np.mean(deviates[-LAST:]),
         "length": len(deviates),
     }
     padded = {
@@ -51,27 +55,28 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     length = int(curve["length"][0, 0])
     best, action, spread = (curve[f"trace_{name}"][0, :length] for name in ("best", "action", "spread"))
     figure = Figure(figsize=(10, 5), layout="constrained")
-    axes = figure.subplots(2, 2, sharex="col", width_ratios=(3, 2), height_ratios=(3, 2))
-    for column, first in zip(axes.T, (0, max(0, length - LAST)), strict=True):
+    axes: list[list[Axes]] = figure.subplots(2, 2, sharex="col", width_ratios=(3, 2), height_ratios=(3, 2)).tolist()
+    (whole, end), (below_whole, below_end) = axes
+    for actions, spreads, first in ((whole, below_whole, 0), (end, below_end, max(0, length - LAST))):
         steps = np.arange(first, length)
-        column[0].step(
+        actions.step(
             steps, action[first:], where="mid", color=plots.COLORS[0], linewidth=2.6, label="the action taken"
         )
-        column[0].step(steps, best[first:], where="mid", color=plots.COLORS[1], linewidth=1.2, label="$\\pi(s)$")
-        column[0].set(yticks=range(4), yticklabels=ACTIONS, ylim=(-0.4, 3.4))
-        column[1].fill_between(steps, spread[first:], step="mid", color=plots.COLORS[2], alpha=0.5, linewidth=0)
-        column[1].set(xlabel="step of the episode", ylim=(0, 1))
-        for each in column:
+        actions.step(steps, best[first:], where="mid", color=plots.COLORS[1], linewidth=1.2, label="$\\pi(s)$")
+        actions.set(yticks=range(4), yticklabels=ACTIONS, ylim=(-0.4, 3.4))
+        spreads.fill_between(steps, spread[first:], step="mid", color=plots.COLORS[2], alpha=0.5, linewidth=0)
+        spreads.set(xlabel="step of the episode", ylim=(0, 1))
+        for each in (actions, spreads):
             each.spines[["top", "right"]].set_visible(False)
-    axes[0, 0].set_title("the whole episode", loc="left", fontsize=10)
-    axes[0, 1].set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
-    axes[1, 0].set_ylabel("spread $g(f(s))$")
-    axes[0, 1].legend(frameon=False, loc="upper right", fontsize=9)
+    whole.set_title("the whole episode", loc="left", fontsize=10)
+    end.set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
+    below_whole.set_ylabel("spread $g(f(s))$")
+    end.legend(frameon=False, loc="upper right", fontsize=9)
     return plots.save(figure, folder / "switching")
 
 
-def _of(name: str) -> Any:
-    return lambda curves: curves[name].mean(axis=1)
+def _of(name: str) -> Callable[[Curves], NDArray[np.float64]]:
+    return lambda curves: average(curves[name], axis=1)
 
 
 EXPERIMENT = Experiment(

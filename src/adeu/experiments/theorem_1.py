@@ -83,8 +83,8 @@ class Chances:
     def __call__(self, q: NDArray[np.float64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.epsilon is None:
             return theory.policy(q, visits, beta=self.beta, shift=self.shift)
-        favourite = q == q.max(axis=-1, keepdims=True)
-        greedy = favourite / favourite.sum(axis=-1, keepdims=True)
+        favourite: NDArray[np.bool_] = q == q.max(axis=-1, keepdims=True)
+        greedy = favourite / np.count_nonzero(favourite, axis=-1, keepdims=True)
         return np.asarray((1 - self.epsilon) * greedy + self.epsilon / q.shape[-1])
 
 
@@ -144,7 +144,7 @@ class GameTrainer:
         if self.chances is None:
             return Piece([row])
         explores, _ = theory.exploration(self.chances(result.q, result.visits), self.game)
-        row["explored_behind"] = float(explores[:reached].mean()) if reached else 0.0
+        row["explored_behind"] = float(np.mean(explores[:reached])) if reached else 0.0
         row["explored_at"] = float(explores[min(reached, len(explores) - 1)])
         if self.done < self.total:
             return Piece([row])
@@ -164,14 +164,14 @@ class GameTrainer:
         self._training.restore({name: array for name, array in arrays.items() if name not in self._history})
 
 
-def read_claim(folder: pathlib.Path) -> dict[str, Any]:
+def read_claim(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics; in how many states the best action was found, and in how many of them the claim held."""
     if not (folder / CLAIM).exists():
         return read(folder)
     claim = read_metrics(folder / CLAIM, folder)
     found = claim["found"] >= 0
     counts = {"found": found, "reduced": claim["reduced"][found], "focused": claim["focused"][found]}
-    return read(folder) | {name: np.atleast_1d(flags.sum()) for name, flags in counts.items()}
+    return read(folder) | {name: np.atleast_1d(np.count_nonzero(flags)) for name, flags in counts.items()}
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
@@ -179,15 +179,15 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    left, right = plots.side_by_side(figure)
     plain = {case: curve for case, curve in curves.items() if " " not in case}
     styles = plots.style(plain)
     for case, curve in plain.items():
-        plots.plot_mean(left, curve["episode"][0], curve["frontier"], *styles[case], case)
+        plots.plot_mean(left, curve["episode"][0, :], curve["frontier"], *styles[case], case)
     case, curve = next(iter(curves.items()))
     for (place, label), color in zip(PLACES.items(), plots.COLORS, strict=False):
         if place in curve:
-            plots.plot_mean(right, curve["episode"][0], curve[place], color, "-", label)
+            plots.plot_mean(right, curve["episode"][0, :], curve[place], color, "-", label)
     left.set_title("how far the best actions are known, from the start", loc="left", fontsize=10)
     right.set_title(f"{case}: the probability to explore a state of the path", loc="left", fontsize=10)
     for axes in (left, right):
@@ -197,10 +197,10 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     return plots.save(figure, folder / "frontier")
 
 
-def _claimed(name: str) -> Callable[[Curves], Any]:
+def _claimed(name: str) -> Callable[[Curves], NDArray[np.float64]]:
     """In how many states of each game the claim held, and in how many it was asked."""
 
-    def of(curves: Curves) -> Any:
+    def of(curves: Curves) -> NDArray[np.float64]:
         if name not in curves:
             return np.zeros((len(curves["seed"]), 2))
         return np.concatenate([curves[name], curves["found"]], axis=1)

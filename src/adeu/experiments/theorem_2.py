@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Metric, read
-from adeu.runs.folder import SPEC, read_json
+from adeu.runs.folder import stored_whole
 from adeu.runs.statistics import Curves, Estimate, share
+from adeu.runs.statistics.estimate import average
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.theory import treasure_probability
 
@@ -88,12 +89,13 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
         sizes = [curve["size"][0, 0] for curve in points]
 
         def values(name: str, points: list[Curves] = points) -> list[float]:
-            return [float(curve[name].mean()) for curve in points]
+            return [float(np.mean(curve[name])) for curve in points]
 
         axes.plot([], [], color=color, label=f"mu = {mu:g}")
         for name, line in LINES.items():
             axes.plot(sizes, values(name), color=color, linestyle=line)
-        middle, low, high = np.array([all_runs(found(curve)) for curve in points], float).T
+        shares = np.array([all_runs(found(curve)) for curve in points], float)
+        middle, low, high = shares[:, 0], shares[:, 1], shares[:, 2]
         errors = [middle - low, high - middle]
         axes.errorbar(sizes, middle, yerr=errors, fmt="o", color=color, markersize=4, capsize=2)
     for label, line in LINES.items():
@@ -105,15 +107,15 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     return plots.save(figure, folder / "treasure")
 
 
-def read_runs(folder: pathlib.Path) -> dict[str, Any]:
+def read_runs(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's row, and how many simulations it sums up."""
-    return read(folder) | {"runs": np.atleast_1d(read_json(folder / SPEC)["setting"]["runs"])}
+    return read(folder) | {"runs": np.atleast_1d(stored_whole(folder, "runs"))}
 
 
 def found(curves: Curves) -> NDArray[np.bool_]:
     """Whether each simulation of each seed found the treasure, of shape (seeds, runs)."""
     runs = curves["runs"]
-    return np.asarray(np.arange(int(runs.max())) < np.round(curves["simulated"] * runs))
+    return np.asarray(np.arange(int(np.max(runs))) < np.round(curves["simulated"] * runs))
 
 
 def all_runs(flags: NDArray[np.bool_]) -> Estimate:
@@ -123,7 +125,7 @@ def all_runs(flags: NDArray[np.bool_]) -> Estimate:
 
 def metric(name: str, title: str) -> Metric:
     """A formula's probability. Cases are other problems, not other methods, so none is compared."""
-    return Metric(name, title, lambda curves: curves[name].mean(axis=1), ".3f", paired=False)
+    return Metric(name, title, lambda curves: average(curves[name], axis=1), ".3f", paired=False)
 
 
 EXPERIMENT = Experiment(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
 import jax.numpy as jnp
 
@@ -71,7 +71,7 @@ class Schedule(Mechanism):
     start: float
     end: float
     steps: int
-    kind: str = "linear"
+    kind: Literal["linear", "exponential"] = "linear"
 
     def __post_init__(self) -> None:
         check.one_of(self, "kind", ("linear", "exponential"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import pathlib
 import re
 from collections.abc import Mapping
@@ -147,7 +148,7 @@ def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> dict[str, M
     """The metrics of the rows, by name; one that is not the experiment's own has its name for a title."""
     own = {metric.name: metric for metric in known.metrics} if known else {}
     names = dict.fromkeys(row["metric"] for row in rows)
-    return {name: own.get(name) or Metric(name, name, lambda curves: None, ",.5g") for name in names}
+    return {name: own.get(name) or Metric(name, name, operator.itemgetter(name), ",.5g") for name in names}
 
 
 def told(metric: Metric) -> dict[str, Any]:

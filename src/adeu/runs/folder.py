@@ -10,12 +10,13 @@ import hashlib
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import files, npz
+from adeu.core.json_data import Json, parse
 from adeu.runs.trainers.trainer import Arrays, Row
 
 CHECKPOINT = "checkpoint/state.npz"
@@ -82,25 +83,44 @@ class Folder:
         return path
 
 
-def write_json(path: pathlib.Path, value: Any) -> None:
+def write_json(path: pathlib.Path, value: object) -> None:
     files.write(path, to_json(value))
 
 
-def to_json(value: Any) -> bytes:
+def to_json(value: object) -> bytes:
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Any:
+def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Json:
     """What the file holds, None if it does not exist; rejects by name a file that is not JSON."""
     try:
-        return json.loads(files.read(path, below))
+        return parse(files.read(path, below))
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is corrupt ({error}); {RERUN}") from None
 
 
-def to_csv(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
+def stored_spec(folder: pathlib.Path, below: pathlib.Path | None = None) -> dict[str, Json] | None:
+    """What a run's spec.json holds, None if it does not exist; rejects by name one that is no run's."""
+    spec = read_json(folder / SPEC, below)
+    if spec is None:
+        return None
+    if not (isinstance(spec, dict) and spec.keys() >= set(IDENTITY)):
+        raise ValueError(f"{folder / SPEC} is no run's spec; {RERUN}")
+    return spec
+
+
+def stored_whole(folder: pathlib.Path, name: str) -> int:
+    """A whole number in the setting of a run's spec.json; rejects by name a spec that has no such number."""
+    setting = (stored_spec(folder) or {}).get("setting")
+    number = setting.get(name) if isinstance(setting, dict) else None
+    if type(number) is not int:
+        raise ValueError(f"{folder / SPEC} has no whole number {name!r} in its setting; {RERUN}")
+    return number
+
+
+def to_csv(columns: Mapping[str, Sequence[object] | NDArray[np.generic]]) -> str:
     """Columns as text; numbers are written so that reading them gives the same bits."""
     lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
     lines = [",".join(columns)]
@@ -108,7 +128,7 @@ def to_csv(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return "" if value is None else repr(float(value)) if isinstance(value, float) else str(value)
@@ -128,7 +148,7 @@ class Metrics:
             self.text += ",".join(map(_number, row.values())) + "\n"
 
 
-def digest(spec: Mapping[str, Any]) -> str:
+def digest(spec: Mapping[str, Json]) -> str:
     """Of the run that a spec.json names, whichever code ran it."""
     text = json.dumps({name: spec[name] for name in IDENTITY}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -176,9 +196,9 @@ def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
     done = read_json(folder / DONE, below)
     if done is None:
         return False
-    spec = read_json(folder / SPEC, below)
-    if not isinstance(spec, dict) or not spec.keys() >= set(IDENTITY):
-        raise ValueError(f"{folder / SPEC} is missing or is no run's spec; {RERUN}")
+    spec = stored_spec(folder, below)
+    if spec is None:
+        raise ValueError(f"{folder / SPEC} is missing; {RERUN}")
     if not isinstance(done, dict):
         raise ValueError(f"{folder / DONE} is corrupt (it takes an object); {RERUN}")
     if done.get("spec", digest(spec)) != digest(spec):  # those of the first runs have none

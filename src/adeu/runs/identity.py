@@ -10,24 +10,29 @@ import json
 import pathlib
 import platform
 import subprocess
-from typing import Any
 
 from adeu.core.contract import Part
-from adeu.registry import describe
-from adeu.runs.folder import SPEC, Folder, digest, read_json, to_json
-from adeu.runs.spec import Spec, plain
+from adeu.core.json_data import Json, parse
+from adeu.registry import describe_part
+from adeu.runs.folder import RERUN, SPEC, Folder, digest, stored_spec, to_json
+from adeu.runs.spec import Spec, field_names, has_fields, plain
 
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 RESUMED = "resumed"
 """The entry of spec.json that lists the code of later calls, where it was another."""
 
 
-def to_data(value: Any) -> Any:
-    """A spec or a setting as it comes back from a JSON file."""
-    return json.loads(json.dumps(value.plain() if isinstance(value, Spec) else plain(value)))
+def to_data(value: object) -> Json:
+    """A setting, or a value in one, as it comes back from a JSON file."""
+    return parse(json.dumps(plain(value)))
 
 
-def fill_in(stored: Any, value: Any) -> Any:
+def spec_data(spec: Spec) -> dict[str, Json]:
+    """A spec as it comes back from a JSON file."""
+    return spec.plain() | {"setting": to_data(spec.setting)}
+
+
+def fill_in(stored: Json, value: object) -> Json:
     """A stored setting with the defaults of the fields it lacks, which were added since it was stored.
 
     Args:
@@ -36,10 +41,10 @@ def fill_in(stored: Any, value: Any) -> Any:
     """
     if isinstance(stored, list) and isinstance(value, tuple) and len(stored) == len(value):
         return [fill_in(one, other) for one, other in zip(stored, value, strict=True)]
-    names = _field_names(value)
+    names = field_names(value) if has_fields(value) else ()
     if not isinstance(stored, dict) or not names:
         return stored
-    if isinstance(value, Part) and stored.get("part") != describe(value)["part"]:
+    if isinstance(value, Part) and stored.get("part") != describe_part(value)["part"]:
         return stored
     filled = {name: to_data(default) for name, default in _defaults(value).items()} | stored
     return {name: fill_in(item, getattr(value, name)) if name in names else item for name, item in filled.items()}
@@ -47,26 +52,31 @@ def fill_in(stored: Any, value: Any) -> Any:
 
 def record(spec: Spec, out: pathlib.Path) -> None:
     """Writes spec.json, or adds this code to the one of a run that other code began."""
-    stored = read_json(out / spec.name / SPEC, out)
+    stored = stored_spec(out / spec.name, out)
     if stored is None:
         new = spec.plain() | provenance()
     else:
-        last = (stored.get(RESUMED) or [stored])[-1]
-        if {name: last.get(name) for name in provenance()} == provenance():
+        resumed = stored.get(RESUMED)
+        later = resumed if isinstance(resumed, list) else []
+        last = later[-1] if later else stored
+        if isinstance(last, dict) and {name: last.get(name) for name in provenance()} == provenance():
             return
-        new = stored | {RESUMED: [*stored.get(RESUMED, ()), provenance()]}
+        new = stored | {RESUMED: [*later, provenance()]}
     Folder(out / spec.name, out).write(SPEC, to_json(new))
 
 
 def stored_digest(spec: Spec, out: pathlib.Path) -> str:
     """Of the spec as the run's folder holds it."""
-    return digest(read_json(out / spec.name / SPEC, out))
+    stored = stored_spec(out / spec.name, out)
+    if stored is None:
+        raise ValueError(f"{out / spec.name / SPEC} is missing; {RERUN}")
+    return digest(stored)
 
 
 @functools.cache
-def provenance() -> dict[str, Any]:
+def provenance() -> dict[str, Json]:
     """Which code runs here."""
-    versions = {"python": platform.python_version()}
+    versions: dict[str, Json] = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
@@ -78,16 +88,11 @@ def provenance() -> dict[str, Any]:
     return {"versions": versions, "commit": commit}
 
 
-def _field_names(value: Any) -> tuple[str, ...]:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return tuple(field.name for field in dataclasses.fields(value) if field.init)
-    return getattr(value, "_fields", ())
-
-
-def _defaults(value: Any) -> dict[str, Any]:
+def _defaults(value: object) -> dict[str, object]:
     """The defaults of the fields of a dataclass or a NamedTuple."""
     if not dataclasses.is_dataclass(value):
-        return dict(value._field_defaults)
+        defaults: dict[str, object] = getattr(value, "_field_defaults", {})
+        return defaults
     fields = [field for field in dataclasses.fields(value) if field.init]
     found = {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
     made = {each.name: each.default_factory() for each in fields if each.default_factory is not dataclasses.MISSING}

@@ -7,28 +7,30 @@ import json
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from adeu.core import check
 from adeu.core.contract import Part
+from adeu.core.json_data import Json, parse
 from adeu.registry import read_part
 from adeu.runs.spec import Setting, field_names, has_fields
 
-WORDS = {"True": True, "False": False, "None": None}
+WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
 PLAIN = (bool, int, float, str, type(None))
-MISFIT: Any = object()
+MISFIT = object()
 
 
 @dataclasses.dataclass
 class Draft:
     """A value taken apart into its fields, so that several can change before they are checked together."""
 
-    kind: Any
-    fields: dict[str, Any]
+    kind: type
+    fields: dict[str, object]
 
-    def hint(self, name: str) -> Any:
+    def hint(self, name: str) -> object:
         """The type of a field; an element of a tuple is a part."""
-        return Part if self.kind is tuple else typing.get_type_hints(self.kind).get(name, Any)
+        hints: Mapping[str, object] = typing.get_type_hints(self.kind)
+        return Part if self.kind is tuple else hints.get(name, Any)
 
 
 class Place(NamedTuple):
@@ -41,7 +43,7 @@ class Place(NamedTuple):
         return ".".join(self.path)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         return self.owner.fields[self.path[-1]]
 
     def assign(self, path: str, text: str) -> None:
@@ -55,7 +57,7 @@ def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[s
     All assignments are made before any value is checked, so that their order does not matter to checks of several
     fields together.
     """
-    drafts = {case: take_apart(setting) for case, setting in cases.items()}
+    drafts = {case: draft_of(setting) for case, setting in cases.items()}
     for assignment in assignments:
         path, equals, text = assignment.partition("=")
         if not (path and equals):
@@ -68,21 +70,26 @@ def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[s
     return {case: put_together(draft) for case, draft in drafts.items()}
 
 
-def settings(setting: Setting) -> dict[str, Any]:
+def settings(setting: Setting) -> dict[str, object]:
     """Every field that `--set` can change and that has no fields of its own, by its whole path."""
-    return {str(place): place.value for place in _places(take_apart(setting)) if not isinstance(place.value, Draft)}
+    return {str(place): place.value for place in _places(draft_of(setting)) if not isinstance(place.value, Draft)}
 
 
-def take_apart(value: Any) -> Any:
+def draft_of(value: object) -> Draft:
+    """A draft of a dataclass or a NamedTuple."""
+    return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
+
+
+def take_apart(value: object) -> object:
     """A draft of a dataclass, a NamedTuple or a tuple of them; anything else as it is."""
     if has_fields(value):
-        return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
+        return draft_of(value)
     if isinstance(value, tuple) and value and all(map(has_fields, value)):
         return Draft(tuple, {str(place): take_apart(item) for place, item in enumerate(value)})
     return value
 
 
-def put_together(draft: Any) -> Any:
+def put_together(draft: object) -> Any:
     """The value, made anew from its fields."""
     if not isinstance(draft, Draft):
         return draft
@@ -123,10 +130,10 @@ def _why(path: str, drafts: list[Draft]) -> str:
     return f"; {check.nearest(path, known)}"
 
 
-def read(path: str, text: str, hint: Any) -> Any:
+def read(path: str, text: str, hint: object) -> object:
     """The text as a value of the hinted type: JSON, a word, or the name of a part."""
     try:
-        data = json.loads(text)
+        data = parse(text)
     except ValueError:
         data = WORDS.get(text, text)
     value = _fit(path, data, hint)
@@ -137,10 +144,10 @@ def read(path: str, text: str, hint: Any) -> Any:
     return value
 
 
-def _fit(path: str, data: Any, hint: Any) -> Any:
+def _fit(path: str, data: Json, hint: object) -> object:
     """JSON data as a value of the hinted type, or MISFIT."""
     kinds = _kinds(hint)
-    choices = [choice for kind in kinds if typing.get_origin(kind) is Literal for choice in typing.get_args(kind)]
+    choices = [choice for kind in kinds if typing.get_origin(kind) is Literal for choice in _arguments(kind)]
     if type(data) in kinds or data in choices:
         return data
     if type(data) is int and float in kinds:
@@ -149,7 +156,7 @@ def _fit(path: str, data: Any, hint: Any) -> Any:
         return int(data)
     for kind in kinds:
         if isinstance(data, list) and (typing.get_origin(kind) or kind) is tuple:
-            arguments = typing.get_args(kind)
+            arguments = _arguments(kind)
             element = arguments[0] if arguments[1:] == (...,) else Any
             items = [_fit(path, item, element) for item in data]
             return MISFIT if any(item is MISFIT for item in items) else tuple(items)
@@ -159,30 +166,34 @@ def _fit(path: str, data: Any, hint: Any) -> Any:
     return MISFIT if all(map(_is_known, kinds)) else data
 
 
-def _kinds(hint: Any) -> list[Any]:
+def _kinds(hint: object) -> list[object]:
     """The members of a union, or the one type."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
-        return [kind for option in typing.get_args(hint) for kind in _kinds(option)]
+        return [kind for option in _arguments(hint) for kind in _kinds(option)]
     return [hint]
 
 
-def _is_part(kind: Any) -> bool:
+def _arguments(hint: object) -> tuple[object, ...]:
+    return typing.get_args(hint)
+
+
+def _is_part(kind: object) -> TypeGuard[type[Part]]:
     return isinstance(kind, type) and issubclass(kind, Part)
 
 
-def _is_known(kind: Any) -> bool:
+def _is_known(kind: object) -> bool:
     """Whether it is known what fits the type; the owner of the field checks any other."""
     return kind in PLAIN or (typing.get_origin(kind) or kind) in (Literal, tuple) or dataclasses.is_dataclass(kind)
 
 
-def _takes(kind: Any) -> str:
+def _takes(kind: object) -> str:
     if kind is type(None):
         return "None"
     if typing.get_origin(kind):
-        choices = typing.get_args(kind)
+        choices = _arguments(kind)
         return " or ".join(map(repr, choices)) if typing.get_origin(kind) is Literal else str(kind)
     if _is_part(kind):
         return f"a {kind.__name__} (its name or JSON)"
     if dataclasses.is_dataclass(kind):
         return f"values for its fields ({', '.join(field_names(kind))})"
-    return str(kind.__name__)
+    return str(getattr(kind, "__name__", kind))

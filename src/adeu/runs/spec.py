@@ -6,9 +6,10 @@ import dataclasses
 import json
 import typing
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from adeu.core.contract import Part
+from adeu.core.json_data import Json
 from adeu.registry import describe
 from adeu.runs.names import check_identity
 from adeu.runs.trainers.trainer import Arrays, Trainer
@@ -49,13 +50,13 @@ class Spec:
         """The run's folder below OUT."""
         return f"{self.experiment}/{self.case}/seed-{self.seed}"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Json]:
         """The spec as JSON data."""
-        head = {"experiment": self.experiment, "case": self.case, "seed": self.seed}
-        return head | {"setting": plain(self.setting)}
+        setting = plain(self.setting)
+        return {"experiment": self.experiment, "case": self.case, "seed": self.seed, "setting": setting}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     """Settings as JSON data."""
     if isinstance(value, Part):
         return describe(value)
@@ -66,16 +67,17 @@ def plain(value: Any) -> Any:
     return describe(value)
 
 
-def has_fields(value: Any) -> bool:
+def has_fields(value: object) -> bool:
     """Whether it is a dataclass or a NamedTuple."""
     return not isinstance(value, type) and (hasattr(value, "_fields") or dataclasses.is_dataclass(value))
 
 
-def field_names(value: Any) -> tuple[str, ...]:
-    """The arguments of a dataclass or a NamedTuple."""
+def field_names(value: object) -> tuple[str, ...]:
+    """The arguments of a dataclass or a NamedTuple; empty for anything else."""
     if dataclasses.is_dataclass(value):
         return tuple(field.name for field in dataclasses.fields(value) if field.init)
-    return tuple(value._fields)
+    names: tuple[str, ...] = getattr(value, "_fields", ())
+    return names
 
 
 class Difference(NamedTuple):
@@ -90,7 +92,7 @@ class Difference(NamedTuple):
     form: bool = False
 
 
-def differences(there: Any, here: Any, path: str = "") -> Iterator[Difference]:
+def differences(there: Json, here: Json, path: str = "") -> Iterator[Difference]:
     """Where a spec that was found differs from one's own."""
     if not (isinstance(there, dict) and isinstance(here, dict)):
         if there != here:
@@ -106,6 +108,6 @@ def differences(there: Any, here: Any, path: str = "") -> Iterator[Difference]:
                 yield Difference(f"{below} is {'unknown here' if name in there else 'missing there'}", form=True)
 
 
-def _short(value: Any) -> str:
+def _short(value: Json) -> str:
     text = json.dumps(value)
     return text if len(text) <= 80 else f"{text[:76]} ..."

@@ -6,12 +6,13 @@ import contextlib
 import functools
 import pathlib
 from collections.abc import Callable, Generator, Sequence
+from typing import Literal
 
 from adeu.core import check, files
 from adeu.runs.engines import local
 from adeu.runs.engines.event import Event, Watch, harmless
 from adeu.runs.folder import CHECKPOINT, DONE, SPEC, Folder, KeptError, is_done, read_json
-from adeu.runs.identity import fill_in, record, to_data
+from adeu.runs.identity import fill_in, record, spec_data
 from adeu.runs.lock import locked
 from adeu.runs.sources import source_of, waves
 from adeu.runs.spec import Spec, differences
@@ -26,7 +27,7 @@ def sweep(
     out: str | pathlib.Path,
     jobs: int | None = None,
     watch: Watch = lambda _: None,
-    engine: str = "local",
+    engine: Literal["local", "ray"] = "local",
     address: str | None = None,
 ) -> dict[Spec, str]:
     """Skips complete runs, resumes interrupted ones, and returns the runs that failed, with the reason.
@@ -142,11 +143,10 @@ def is_complete(spec: Spec, out: pathlib.Path) -> bool:
     written = read_json(folder / SPEC, out)
     if written is None:
         return False
-    mine = to_data(spec)
-    try:
-        theirs = {name: written[name] for name in mine}
-    except (TypeError, KeyError):
-        raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out") from None
+    mine = spec_data(spec)
+    if not (isinstance(written, dict) and written.keys() >= mine.keys()):
+        raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out")
+    theirs = {name: written[name] for name in mine}
     theirs["setting"] = fill_in(theirs["setting"], spec.setting)
     if theirs != mine:
         found = sorted(differences(theirs, mine), key=lambda difference: not difference.form)

@@ -8,6 +8,8 @@ import pathlib
 import time
 from typing import Any
 
+from numpy.typing import NDArray
+
 from adeu.core import files
 from adeu.runs.engines.event import Event
 from adeu.runs.folder import METRICS, Folder
@@ -53,7 +55,7 @@ class EventFiles:
             self._seen[event.spec] = changed
             self._add(event.spec, read_metrics(path))
 
-    def _add(self, spec: Spec, columns: dict[str, Any]) -> None:
+    def _add(self, spec: Spec, columns: dict[str, NDArray[Any]]) -> None:
         """Writes the rows that are new. The files of earlier commands are replaced by one with all rows."""
         folder, steps, first = Folder(self._out / spec.name, self._out), columns.pop("step"), self._rows.get(spec, 0)
         if spec not in self._files:
@@ -64,7 +66,7 @@ class EventFiles:
             folder.write(f"{NAME}.{number:06}", self._content(steps, columns, first))
             self._rows[spec] = len(steps)
 
-    def _content(self, steps: Any, columns: dict[str, Any], first: int) -> bytes:
+    def _content(self, steps: NDArray[Any], columns: dict[str, NDArray[Any]], first: int) -> bytes:
         """An event file of the rows from the first on."""
         buffer = io.BytesIO()
         writer = self._writer(buffer)

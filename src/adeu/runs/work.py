@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,6 +116,7 @@ def work(
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
 
 
-def _number(value: Any) -> Any:
+def _number(value: float | np.generic) -> float:
     """Python's number for numpy's: rows travel as JSON."""
-    return value.item() if isinstance(value, np.generic) else value
+    number: float = value.item() if isinstance(value, np.generic) else value
+    return number

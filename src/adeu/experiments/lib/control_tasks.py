@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from adeu.agents import Dqn
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import SOLVED, SPREAD, Metric, first_solved
 from adeu.runs.statistics import Curves, median
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
@@ -40,7 +43,7 @@ METRICS = (
         over=median,
         better="less",
     ),
-    Metric("best", "best evaluation, mean of seeds", lambda curves: curves["return"].max(axis=1), ".1f"),
+    Metric("best", "best evaluation, mean of seeds", lambda curves: np.max(curves["return"], axis=1), ".1f"),
     SPREAD,
 )
 
@@ -71,8 +74,8 @@ def draw_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[path
 
 def _draw(
     curves: Mapping[str, Curves],
-    plot: Callable[..., None],
-    of: Callable[[Curves], Any],
+    plot: Callable[[Axes, plots.Floats, plots.Floats, str, plots.Line, str], None],
+    of: Callable[[Curves], plots.Floats],
     label: str,
     about: str,
     folder: pathlib.Path,
@@ -83,7 +86,7 @@ def _draw(
     axes = figure.subplots()
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plot(axes, curve["step"][0], of(curve), *styles[case], case)
+        plot(axes, curve["step"][0, :], of(curve), *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.spines[["top", "right"]].set_visible(False)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adeu.experiments.lib.experiment import read
-from adeu.runs.folder import SPEC, read_json
+from adeu.runs.folder import SPEC, stored_whole
 
 MOST_ROWS = 1_000_000
 
 
-def read_on(folder: pathlib.Path) -> Mapping[str, Any]:
+def read_on(folder: pathlib.Path) -> Mapping[str, NDArray[np.generic]]:
     """A run's metrics, its last row repeated up to all the steps that it had."""
     columns = read(folder)
     every = int(columns["step"][0])
-    rows = read_json(folder / SPEC)["setting"]["steps"] // every
+    rows = stored_whole(folder, "steps") // every
     if not len(columns["step"]) <= rows <= MOST_ROWS:
         raise ValueError(f"{folder / SPEC}: its steps do not go with its metrics, which would have {rows} rows")
     missing = rows - len(columns["step"])

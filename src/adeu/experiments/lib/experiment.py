@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adeu.core import files
+from adeu.core.json_data import Json
 from adeu.experiments.lib.summary import summarise
 from adeu.runs.folder import METRICS, SPEC, is_done, read_json, to_csv, write_json
 from adeu.runs.identity import fill_in, to_data
@@ -19,6 +21,7 @@ from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
 from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import FEWEST, Curves, Estimate, band, mean, peak, share
+from adeu.runs.statistics.estimate import average
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,37 +41,46 @@ class Metric:
 
     name: str
     title: str
-    of: Callable[[Curves], Any]
+    of: Callable[[Curves], NDArray[np.float64] | NDArray[np.bool_]]
     form: str = ",.0f"
     over: Callable[[Any], Estimate] = mean
     better: Literal["more", "less", ""] = "more"
     paired: bool = True
 
 
-def first_solved(curves: Curves, unit: str) -> Any:
+def first_solved(curves: Curves, unit: str) -> NDArray[np.float64]:
     """The episode or the step at which each seed had solved its task; infinity: never."""
     solved = curves["solved"] > 0
     first = curves[unit][np.arange(len(solved)), solved.argmax(axis=1)]
     return np.where(solved.any(axis=1), first, np.inf)
 
 
-MEAN = Metric("mean", "mean return", lambda curves: curves["return"].mean(axis=1))
+def _solved(curves: Curves) -> NDArray[np.bool_]:
+    return np.asarray((curves["solved"] > 0).any(axis=1))
+
+
+MEAN = Metric("mean", "mean return", lambda curves: average(curves["return"], axis=1))
 MAX = Metric("max", "max of average run, biased up", lambda curves: curves["return"], over=peak, paired=False)
 VIOLATIONS = Metric(
-    "violations", "violations per episode", lambda curves: curves["violations"].mean(axis=1), ".3f", better="less"
+    "violations", "violations per episode", lambda curves: average(curves["violations"], axis=1), ".3f", better="less"
 )
-SPREAD = Metric("spread", "mean spread", lambda curves: curves["spread"].mean(axis=1), ".3f", better="")
-SOLVED = Metric("solved", "seeds that solved it", lambda curves: (curves["solved"] > 0).any(axis=1), ".0%", share)
+SPREAD = Metric("spread", "mean spread", lambda curves: average(curves["spread"], axis=1), ".3f", better="")
+SOLVED = Metric("solved", "seeds that solved it", _solved, ".0%", share)
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
 )
+
+
+def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
+    spec = read_json(folder / SPEC, out)
+    return spec.get("setting") if isinstance(spec, dict) else None
 
 
 WATCHED = ("uncertainty", "spread", "explored", "switches")
 """What curves show of exploration, where a run wrote it."""
 
 
-def read(folder: pathlib.Path) -> dict[str, Any]:
+def read(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics."""
     return read_metrics(folder / METRICS)
 
@@ -103,7 +115,7 @@ class Experiment:
     others: Mapping[str, Mapping[str, Mapping[str, float]]] = dataclasses.field(default_factory=dict)
     bold: str = ""
     seeds: Sequence[int] = range(5)
-    read: Callable[[pathlib.Path], Mapping[str, Any]] = read
+    read: Callable[[pathlib.Path], Mapping[str, NDArray[Any]]] = read
     left_out: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
     reference: str = ""
     takes: str = ""
@@ -118,7 +130,7 @@ class Experiment:
             case
             for case, setting in self.left_out.items()
             for folder in (out / self.name / case).glob("seed-*")
-            if fill_in((read_json(folder / SPEC, out) or {}).get("setting"), setting) != to_data(setting)
+            if fill_in(_stored_setting(folder, out), setting) != to_data(setting)
         }
         paper = {case: figures for case, figures in self.paper.items() if case not in changed}
         others = {
@@ -133,7 +145,7 @@ class Experiment:
 
     def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
         """What the runs wrote, for each case."""
-        found: dict[str, dict[int, Mapping[str, Any]]] = {case: {} for case in self.cases}
+        found: dict[str, dict[int, Mapping[str, NDArray[Any]]]] = {case: {} for case in self.cases}
         for spec in self.specs(seeds):
             folder = out / spec.name
             if not is_done(folder, out):
@@ -151,7 +163,7 @@ class Experiment:
         return {case: found[case] for case in dict.fromkeys([*self.cases, *found]) if case in found}
 
     def _complete(self, out: pathlib.Path, wanted: Callable[[str, int], bool]) -> dict[str, Curves]:
-        tables: dict[str, dict[int, Mapping[str, Any]]] = {}
+        tables: dict[str, dict[int, Mapping[str, NDArray[Any]]]] = {}
         for case, seed, run in complete_runs(out / self.name):
             if wanted(case, seed):
                 try:
@@ -161,7 +173,7 @@ class Experiment:
                     warnings.warn(f"left out: {error}", stacklevel=2)
         return stack(tables)
 
-    def read_complete(self, run: pathlib.Path) -> Mapping[str, Any]:
+    def read_complete(self, run: pathlib.Path) -> Mapping[str, NDArray[Any]]:
         """The columns of a complete run; rejects by name one whose files are damaged, or lack what is read."""
         is_done(run)
         try:
@@ -229,18 +241,18 @@ def stack(tables: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> dict[str, Cu
     return curves
 
 
-def _stack(tables: Mapping[int, Mapping[str, Any]]) -> Curves:
+def _stack(tables: Mapping[int, Mapping[str, NDArray[Any]]]) -> Curves:
     """The runs of a case: its seeds, and each column as an array of shape (seeds, rows)."""
     first = next(iter(tables.values()))
     columns = {name: np.stack([table[name] for table in tables.values()]).astype(float) for name in first}
     return columns | {"seed": np.array(list(tables), float)}
 
 
-def _shape(table: Mapping[str, Any]) -> tuple[Any, ...]:
+def _shape(table: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     return tuple((name, np.shape(column)) for name, column in table.items())
 
 
-def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
+def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[str | float | None]]:
     """The seed-averaged curves of each case; None where there is no such figure.
 
     The return has its 95% band, or with fewer than 5 seeds each run's in columns `seed-0`, ... An episode stands only
@@ -249,19 +261,19 @@ def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
     few = {case: curve["seed"].astype(int) for case, curve in curves.items() if len(curve["seed"]) < FEWEST}
     single = {f"seed-{seed}": seed for seed in sorted({seed for seeds in few.values() for seed in seeds.tolist()})}
     watched = [name for name in WATCHED if any(name in curve for curve in curves.values())]
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[str | float | None]] = {
         name: [] for name in ("case", "step", "episode", "return", "low", "high", *single, *watched)
     }
     for case, curve in curves.items():
-        steps = curve["step"].mean(axis=0)
-        together = (curve["episode"] == curve["episode"][0]).all()
-        episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
+        steps = average(curve["step"], axis=0)
+        together = np.all(curve["episode"] == curve["episode"][0, :])
+        episodes = curve["episode"][0, :].astype(int).tolist() if together else [None] * len(steps)
         values = {"step": steps} | dict(zip(("return", "low", "high"), band(curve["return"]), strict=True))
         values |= {f"seed-{seed}": run for seed, run in zip(few.get(case, ()), curve["return"], strict=False)}
-        values |= {name: curve[name].mean(axis=0) for name in watched if name in curve}
+        values |= {name: average(curve[name], axis=0) for name in watched if name in curve}
         columns["case"] += [case] * len(steps)
         columns["episode"] += episodes
         for name in columns.keys() - {"case", "episode"}:
-            numbers = values.get(name, np.full(len(steps), np.nan)).tolist()
+            numbers: list[float] = values.get(name, np.full(len(steps), np.nan)).tolist()
             columns[name] += [None if np.isnan(number) else number for number in numbers]
     return columns

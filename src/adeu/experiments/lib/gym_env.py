@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from adeu.core.environments import SingleEnv
+
+if TYPE_CHECKING:
+    from gymnasium import Env
+    from gymnasium.envs.registration import EnvSpec
 
 ENDLESS = 1_000
 """After so many steps an episode is truncated, where the environment has no limit of its own."""
 
 
-def make_env(name: str) -> Any:
+def make_env(name: str) -> Env[Any, Any]:
     """A Gymnasium environment by its registered name, whose episodes end; rejects an unknown name clearly."""
     import gymnasium
 
     try:
-        env = gymnasium.make(name)
+        env: Env[Any, Any] = gymnasium.make(name)
         if env.spec is not None and env.spec.max_episode_steps is None:
             env = gymnasium.make(name, max_episode_steps=ENDLESS)
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
@@ -21,7 +27,18 @@ def make_env(name: str) -> Any:
     return env
 
 
-def goal_of(env: Any) -> float:
+def name_of(env: Env[Any, Any]) -> str:
+    return env.spec.id if env.spec else str(env)
+
+
+def max_steps_of(env: Env[Any, Any]) -> int:
+    """After so many steps an episode is truncated."""
+    limit = env.spec.max_episode_steps if env.spec else None
+    return ENDLESS if limit is None else limit
+
+
+def goal_of(env: SingleEnv) -> float:
     """The return that solves it; infinite where none is stated."""
-    threshold = env.spec.reward_threshold if env.spec else None
+    spec: EnvSpec | None = getattr(env, "spec", None)
+    threshold = spec.reward_threshold if spec else None
     return float("inf") if threshold is None else float(threshold)

@@ -15,7 +15,7 @@ def draw(folder: pathlib.Path) -> list[pathlib.Path]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    left, right = plots.side_by_side(figure)
     x = jnp.linspace(0.01, 8, 400)
     for shift, label, color in ((2.0, "shifted by 2", 0), (0.0, "classic", 1)):
         trust = 1 - adeu.ShiftedSigmoid(shift)(1 / x)  # the uncertainty of x = beta * sqrt(n) is 1/x

@@ -8,13 +8,14 @@ import itertools
 import pathlib
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import files
 from adeu.runs.statistics import FEWEST, Curves, band, wilson
+from adeu.runs.statistics.estimate import average
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,9 @@ COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#66
 """Of Okabe and Ito: told apart by colour-blind readers too."""
 CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq6": 4, "adeu-eq7": 5}
 """Which colour a case has in all pictures."""
-LINES = ("-", (0, (4, 4)), (0, (1, 2)))
+Line = str | tuple[float, tuple[float, ...]]
+"""A line's style, as matplotlib takes it."""
+LINES: tuple[Line, ...] = ("-", (0, (4, 4)), (0, (1, 2)))
 """Where there are more cases than colours, each colour's first, second and third."""
 WIDEST = 30
 """Letters of a case's name in one line."""
@@ -55,15 +58,21 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
     return paths
 
 
+def side_by_side(figure: Figure) -> tuple[Axes, Axes]:
+    """The axes of two pictures, left and right."""
+    axes: tuple[Axes, Axes] = tuple(figure.subplots(1, 2))
+    return axes
+
+
 def label(case: str) -> str:
     """A case's name as a label: in lines, and nothing in it is a formula."""
     return textwrap.fill(case, WIDEST).replace("$", r"\$")
 
 
-def style(cases: Iterable[str]) -> dict[str, tuple[str, Any]]:
+def style(cases: Iterable[str]) -> dict[str, tuple[str, Line]]:
     """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another."""
     names = list(cases)
-    styles: dict[str, tuple[str, Any]] = {case: (COLORS[CASES[case]], LINES[case == "im"]) for case in CASES}
+    styles: dict[str, tuple[str, Line]] = {case: (COLORS[CASES[case]], LINES[case == "im"]) for case in CASES}
     taken = {CASES[case] for case in names if case in CASES}
     free = [color for place, color in enumerate(COLORS) if place not in taken]
     others = zip((name for name in names if name not in CASES), itertools.cycle(itertools.product(LINES, free)))
@@ -80,9 +89,9 @@ def about(curves: Iterable[Curves]) -> str:
     return "; ".join(words)
 
 
-def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case: str) -> None:
+def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
-    _plot_line(axes, x, values.mean(axis=0), color, line, case)
+    _plot_line(axes, x, average(values, axis=0), color, line, case)
     if len(values) < FEWEST:
         marker = "." if len(x) == 1 else ""
         axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
@@ -92,14 +101,14 @@ def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case
     axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
-def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case: str) -> None:
+def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """The share of seeds of which `values`, of shape (seeds, rows), are 1, with Wilson's 95% band."""
-    share = values.mean(axis=0)
+    share = average(values, axis=0)
     _plot_line(axes, x, share, color, line, case)
     axes.fill_between(x, *wilson(share, len(values)), color=color, alpha=0.12, linewidth=0)
 
 
-def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Any, case: str) -> None:
+def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Line, case: str) -> None:
     """A line with its place in the legend; a single row is a dot."""
     marker = "o" if len(x) == 1 else ""
     axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label(case))
@@ -112,9 +121,9 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     styles = style(curves)
-    together = all((curve["episode"] == curve["episode"][0]).all() for curve in curves.values())
+    together = all(np.all(curve["episode"] == curve["episode"][0, :]) for curve in curves.values())
     for case, curve in curves.items():
-        plot_mean(axes, curve["episode" if together else "step"][0], curve["return"], *styles[case], case)
+        plot_mean(axes, curve["episode" if together else "step"][0, :], curve["return"], *styles[case], case)
     if any(np.ptp(curve["return"]) > 5_000 for curve in curves.values()):
         axes.set_yscale("symlog", linthresh=100)
     axes.set(xlabel="episodes" if together else "steps", ylabel="return of greedy episodes")
@@ -133,15 +142,17 @@ def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pat
 
     figure = Figure(figsize=(8, 1 + 0.22 * len(curves)), layout="constrained")
     axes = figure.subplots()
-    last = max(curve["episode"].max() for curve in curves.values())
+    last = max(float(np.max(curve["episode"])) for curve in curves.values())
     for row, curve in enumerate(curves.values()):
         solved = curve["solved"] > 0
         ever = solved.any(axis=1)
         episode = curve["episode"][np.arange(len(solved)), solved.argmax(axis=1)]
-        axes.plot(episode[ever], np.full(ever.sum(), row), "o", color=COLORS[1], markersize=4, alpha=0.7)
+        axes.plot(episode[ever], np.full(np.count_nonzero(ever), row), "o", color=COLORS[1], markersize=4, alpha=0.7)
         if not ever.all():
             axes.plot(1.06 * last, row, "x", color=COLORS[0], markersize=5)
-            axes.annotate(f"{(~ever).sum()} never", (1.08 * last, row), va="center", fontsize=7, color=COLORS[0])
+            axes.annotate(
+                f"{np.count_nonzero(~ever)} never", (1.08 * last, row), va="center", fontsize=7, color=COLORS[0]
+            )
     axes.set_yticks(range(len(curves)), [case.replace("$", r"\$") for case in curves], fontsize=8)
     axes.set_ylim(len(curves) - 0.5, -0.5)
     axes.set(xlabel="episode at which a greedy episode first reached the goal", xlim=(0, 1.2 * last))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,9 @@ def summarise(
     row: dict[str, Any] = {"case": case, "metric": metric.name, **metric.over(values)._asdict()}
     row |= {"seeds": len(curve["seed"]), "paper": paper, "runs": None}
     if np.ndim(values) == 1:
-        row["runs"] = {f"{seed:.0f}": finite(value) for seed, value in zip(curve["seed"], values, strict=True)}
+        numbers: list[float] = values.astype(float).tolist()
+        seeds: list[float] = curve["seed"].tolist()
+        row["runs"] = {f"{seed:.0f}": finite(value) for seed, value in zip(seeds, numbers, strict=True)}
     if metric.paired and reference in curves and reference != case:
         return row | compare(metric, curve, curves[reference], reference)
     return row | compared("", 0)
@@ -49,6 +52,6 @@ def compared(reference: str, seeds: int, more: Estimate = NONE, better: Estimate
     return row
 
 
-def finite(value: Any) -> float | None:
+def finite(value: float) -> float | None:
     """A run's number; None: never, or undefined."""
-    return float(value) if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

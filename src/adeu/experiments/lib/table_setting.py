@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import adeu
-from adeu.experiments.lib.gym_env import goal_of, make_env
+from adeu.experiments.lib.gym_env import goal_of, make_env, max_steps_of
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import QLearning
 
@@ -31,7 +31,7 @@ class TableSetting:
         job = self.agent.job(
             adeu.tabular.from_gymnasium(env),
             episodes=self.episodes,
-            max_steps=env.spec.max_episode_steps,
+            max_steps=max_steps_of(env),
             seed=seed,
             evaluate_every=self.evaluate_every,
         )

@@ -6,7 +6,9 @@ import dataclasses
 import hashlib
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 import adeu
 from adeu.agents import Dqn, Sac, Td3
@@ -16,14 +18,17 @@ from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.compositions import named
-from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment
-from adeu.experiments.lib.gym_env import make_env
+from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
+from adeu.experiments.lib.gym_env import make_env, name_of
 from adeu.experiments.lib.table_setting import TableSetting
 from adeu.experiments.lib.training_setting import TrainingSetting, read_run, warn_saturated
 from adeu.registry import PARTS, read_part
 from adeu.runs.spec import Setting
 from adeu.runs.statistics import Curves
 from adeu.tabular import QLearning
+
+if TYPE_CHECKING:
+    from gymnasium import Env
 
 LONGEST = 120
 """Letters in a case's name, which is that of a folder."""
@@ -46,7 +51,7 @@ class Choice:
     setting: Callable[[str, adeu.Explorer], Setting]
     parts: dict[str, str]
     length: str
-    fit: Callable[[adeu.Explorer, Any], None]
+    fit: Callable[[adeu.Explorer, Env[Any, Any]], None]
 
 
 def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str], **loop: Any) -> Choice:
@@ -65,7 +70,7 @@ def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str],
     def setting(env: str, explorer: adeu.Explorer) -> TrainingSetting:
         return TrainingSetting(env, agent(explorer), **loop)
 
-    def fit(explorer: adeu.Explorer, env: Any) -> None:
+    def fit(explorer: adeu.Explorer, env: Env[Any, Any]) -> None:
         rehearse(agent(explorer), env.observation_space, env.action_space)
 
     return Choice(setting, parts, "steps", fit)
@@ -75,7 +80,7 @@ def q_learning_setting(env: str, explorer: adeu.Explorer) -> TableSetting:
     return TableSetting(env, QLearning(explorer, alpha="1/n"))
 
 
-def fit_q_learning(explorer: adeu.Explorer, env: Any) -> None:
+def fit_q_learning(explorer: adeu.Explorer, env: Env[Any, Any]) -> None:
     QLearning(explorer).job(adeu.tabular.from_gymnasium(env), episodes=1, max_steps=1, seed=0)
 
 
@@ -132,11 +137,11 @@ def training(
         raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
     chosen = AGENTS[name]
     texts = {role: text or chosen.parts[role] for role, text in (("f", f), ("g", g), ("D", D))}
-    parts = {role: read_part(f"--{role}", text) for role, text in texts.items()}
+    parts = read_parts(texts)
     check_fit(name, made, parts, texts)
-    setting: Any = chosen.setting(env, adeu.Explorer(**parts))
+    setting = chosen.setting(env, explorer_of(parts))
     if steps is not None:
-        if chosen.length != "steps":
+        if not isinstance(setting, TrainingSetting):
             check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)
         setting = dataclasses.replace(setting, steps=steps)
         changes = f"steps={steps}", *changes
@@ -156,8 +161,14 @@ def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
         metrics=(MEAN, MAX, SOLVED, SPREAD),
         draw=draw,
         seeds=range(3),
-        read=read_run,
+        read=read_training,
     )
+
+
+def read_training(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
+    """A run's columns; one of a table has no warm-up."""
+    columns = read(folder)
+    return read_run(folder) if "saturated" in columns else columns
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
@@ -165,41 +176,51 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     return plots.learning_curves(curves, folder)
 
 
-def choose(env: Any) -> str:
+def read_parts(texts: Mapping[str, str]) -> dict[str, Part]:
+    """The f, g and D that texts name."""
+    return {role: read_part(f"--{role}", text) for role, text in texts.items()}
+
+
+def explorer_of(parts: Mapping[str, Any]) -> adeu.Explorer:
+    """The explorer of f, g and D, which checks that each has its role."""
+    return adeu.Explorer(**parts)
+
+
+def choose(env: Env[Any, Any]) -> str:
     """The agent for an environment: tables where it has one of its own, else the one for its actions."""
     if hasattr(env.unwrapped, "P"):
         return "q-learning"
     return "dqn" if hasattr(env.action_space, "n") else "td3"
 
 
-def check_fit(agent: str, env: Any, parts: dict[str, Any], texts: dict[str, str]) -> None:
+def check_fit(agent: str, env: Env[Any, Any], parts: dict[str, Part], texts: dict[str, str]) -> None:
     """Rejects the first part that does not fit the agent and the environment, and names the parts that do."""
-    defaults = {role: read_part(f"--{role}", text) for role, text in AGENTS[agent].parts.items()}
+    defaults = read_parts(AGENTS[agent].parts)
     why = _why_not(agent, env, defaults)
     if why:
-        raise ValueError(f"adeu train: {agent} does not fit {env.spec.id}: {why}")
+        raise ValueError(f"adeu train: {agent} does not fit {name_of(env)}: {why}")
     for role, part in parts.items():
         why = _why_not(agent, env, defaults | {role: part})
         if why:
             fitting = sorted(name for name, kind in PARTS.items() if _fits(agent, env, defaults, role, kind))
-            takes = f"a part that fits {agent} in {env.spec.id}, such as {', '.join(fitting)}"
+            takes = f"a part that fits {agent} in {name_of(env)}, such as {', '.join(fitting)}"
             raise ValueError(f"adeu train: --{role} takes {takes}; got {texts[role]!r} ({why})")
     why = _why_not(agent, env, parts)
     if why:
         raise ValueError(f"adeu train: --f, --g and --D do not fit together: {why}")
 
 
-def _fits(agent: str, env: Any, defaults: dict[str, Any], role: str, kind: type[Part]) -> bool:
+def _fits(agent: str, env: Env[Any, Any], defaults: dict[str, Part], role: str, kind: type[Part]) -> bool:
     try:
         return issubclass(kind, ROLES[role]) and not _why_not(agent, env, defaults | {role: kind()})
     except TypeError:  # it takes arguments
         return False
 
 
-def _why_not(agent: str, env: Any, parts: dict[str, Any]) -> str:
+def _why_not(agent: str, env: Env[Any, Any], parts: dict[str, Part]) -> str:
     """Why these parts cannot explore there; empty: they can."""
     try:
-        AGENTS[agent].fit(adeu.Explorer(**parts), env)
+        AGENTS[agent].fit(explorer_of(parts), env)
     except (TypeError, ValueError, NotImplementedError) as error:
         return str(error)
     return ""

@@ -17,8 +17,9 @@ from adeu.agents.gym_loop import GymLoop
 from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
-from adeu.runs.folder import SPEC, read_json
+from adeu.runs.folder import stored_whole
 from adeu.runs.statistics import Curves
+from adeu.runs.statistics.estimate import total
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
 
@@ -107,21 +108,21 @@ def controlled(setting: TrainingSetting, seed: int, spreads: NDArray[np.float32]
 
 def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and which of its rows lie after the warm-up."""
-    columns, spec = read(folder), read_json(folder / SPEC)
-    return columns | {"trained": columns["step"] > spec["setting"].get("warmup", 0)}  # tables have none
+    columns = read(folder)
+    return columns | {"trained": columns["step"] > stored_whole(folder, "warmup")}
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
     """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
     later = curves["trained"] > 0
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(later, curves[name], 0.0).sum(axis=1) / later.sum(axis=1))
+        return total(np.where(later, curves[name], 0.0), axis=1) / total(later, axis=1)
 
 
 def warn_saturated(curves: Mapping[str, Curves]) -> None:
     """Warns of each case in which g gave its largest spread nearly always."""
     for case, curve in curves.items():
-        share = after_warmup(curve, "saturated").mean()
+        share = float(np.mean(after_warmup(curve, "saturated")))
         if share > SATURATED:
             warnings.warn(
                 f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adeu.core import check
 
@@ -36,12 +36,22 @@ class Band(NamedTuple):
     high: Floats
 
 
-def as_estimate(value: Any, low: Any = math.nan, high: Any = math.nan) -> Estimate:
-    """What is not finite becomes None."""
-    return Estimate(*(float(each) if np.isfinite(each) else None for each in (value, low, high)))
+def as_estimate(value: float | Floats, low: float | Floats = math.nan, high: float | Floats = math.nan) -> Estimate:
+    """What is not finite becomes None. Arrays are of no dimension."""
+    return Estimate(*(each if math.isfinite(each) else None for each in map(float, (value, low, high))))
 
 
-def as_values(owner: str, values: Any) -> Floats:
+def total(values: Floats | NDArray[np.bool_], axis: int | tuple[int, ...], keepdims: bool = False) -> Floats:
+    """The sum along axes."""
+    return np.asarray(values.sum(axis=axis, keepdims=keepdims), float)
+
+
+def average(values: Floats, axis: int | tuple[int, ...], keepdims: bool = False) -> Floats:
+    """The mean along axes."""
+    return np.asarray(values.mean(axis=axis, keepdims=keepdims), float)
+
+
+def as_values(owner: str, values: ArrayLike) -> Floats:
     """A number for each seed."""
     array = np.asarray(values, float)
     if array.ndim != 1 or not array.size:
@@ -49,7 +59,7 @@ def as_values(owner: str, values: Any) -> Floats:
     return array
 
 
-def as_scores(owner: str, scores: Any) -> Floats:
+def as_scores(owner: str, scores: ArrayLike) -> Floats:
     """A number for each run, of shape (seeds, tasks)."""
     array = np.asarray(scores, float)
     if array.ndim not in (1, 2) or not array.size:

@@ -7,19 +7,20 @@ by it miss the truth on one side. Hall's transformation takes the skewness out, 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import scipy.special
+from numpy.typing import ArrayLike
 
 from adeu.core import check
-from adeu.runs.statistics.estimate import FEWEST, Band, Estimate, Floats, as_estimate, as_scores
+from adeu.runs.statistics.estimate import FEWEST, Band, Estimate, Floats, as_estimate, as_scores, average, total
 
 UPPER = 0.975
 Limits = tuple[Floats, Floats, Floats]
 
 
-def mean(scores: Any) -> Estimate:
+def mean(scores: ArrayLike) -> Estimate:
     """The mean over runs, with an interval by Hall's transformation of Student's t.
 
     With the standard error e and the skewness a of the mean (of one task: s/sqrt(n) and g/sqrt(n), where g is the
@@ -47,7 +48,7 @@ def mean(scores: Any) -> Estimate:
     return _one(mean_limits, as_scores("mean", scores))
 
 
-def iqm(scores: Any) -> Estimate:
+def iqm(scores: ArrayLike) -> Estimate:
     """The interquartile mean, that of the runs' middle half: as robust as a median, with less noise.
 
     The value is rliable's and `scipy.stats.trim_mean(scores, 0.25)`. The interval is that of `mean`, with the
@@ -73,7 +74,7 @@ def iqm(scores: Any) -> Estimate:
     return _one(iqm_limits, as_scores("iqm", scores))
 
 
-def ratio(pairs: Any) -> Estimate:
+def ratio(pairs: ArrayLike) -> Estimate:
     """A ratio of two sums over seeds, such as the share of all states that something holds for.
 
         r = sum_i a_i / sum_i b_i
@@ -94,14 +95,14 @@ def ratio(pairs: Any) -> Estimate:
     array = np.asarray(pairs, float)
     if array.ndim != 2 or array.shape[1] != 2 or not array.size:
         check.refuse("ratio", "pairs", "an array of shape (seeds, 2)", f"shape {array.shape}")
-    above, below = array.T
-    if not (np.isfinite(array).all() and below.sum()):
+    above, below = array[:, 0], array[:, 1]
+    if not (np.isfinite(array).all() and np.sum(below)):
         return Estimate(None, None, None)
-    value = above.sum() / below.sum()
-    return _one(mean_limits, (value + (above - value * below) / below.mean())[:, None])
+    value = np.sum(above) / np.sum(below)
+    return _one(mean_limits, (value + (above - value * below) / np.mean(below))[:, None])
 
 
-def peak(curve: Any) -> Estimate:
+def peak(curve: ArrayLike) -> Estimate:
     """The max of the average run, the highest point of the curve that is averaged over seeds; without an interval.
 
         max_k (1/n) sum_i x_ik
@@ -119,10 +120,10 @@ def peak(curve: Any) -> Estimate:
     References:
         J. E. Smith and R. L. Winkler (2006), The Optimizer's Curse, Management Science 52(3):311-322.
     """
-    return as_estimate(np.asarray(curve, float).mean(axis=0).max())
+    return as_estimate(np.max(average(np.asarray(curve, float), axis=0)))
 
 
-def band(curve: Any) -> Band:
+def band(curve: ArrayLike) -> Band:
     """`mean` at each row of a curve: its interval holds pointwise, for each row alone.
 
     Args:
@@ -142,7 +143,7 @@ def band(curve: Any) -> Band:
 
 def mean_limits(scores: Floats) -> Limits:
     """Means and their intervals, for a batch of shape (..., seeds, tasks); NaN where there is none."""
-    return _skewed(scores.mean(axis=(-2, -1)), scores)
+    return _skewed(average(scores, axis=(-2, -1)), scores)
 
 
 def iqm_limits(scores: Floats) -> Limits:
@@ -152,7 +153,7 @@ def iqm_limits(scores: Floats) -> Limits:
     cut = runs // 4
     left = runs - 2 * cut
     ordered = np.sort(scores.reshape(*scores.shape[:-2], runs), axis=-1)
-    value = ordered[..., cut : runs - cut].mean(axis=-1)
+    value = average(ordered[..., cut : runs - cut], axis=-1)
     if seeds < FEWEST:
         return _skewed(value, scores)
     winsorised = np.clip(scores, ordered[..., cut, None, None], ordered[..., runs - cut - 1, None, None])
@@ -160,20 +161,21 @@ def iqm_limits(scores: Floats) -> Limits:
     return _skewed(value, winsorised * (runs / left), freedom=left - tasks, wider=yuen)
 
 
-def _skewed(value: Floats, parts: Floats, freedom: float | None = None, wider: float = 1.0) -> Limits:
+def _skewed(value: Floats, parts: Floats, freedom: float | Floats | None = None, wider: float = 1.0) -> Limits:
     """The interval of a value whose error is that of the mean of `parts`, of shape (..., seeds, tasks)."""
     seeds, tasks = parts.shape[-2:]
     if seeds < FEWEST:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-    away = parts - parts.mean(axis=-2, keepdims=True)
-    variances = (away**2).sum(axis=-2) / (seeds * (seeds - 1))  # of each task's mean
-    thirds = (away**3).sum(axis=-2) / (seeds * (seeds - 1)) ** 1.5
+    away = parts - average(parts, axis=-2, keepdims=True)
+    variances = total(away**2, axis=-2) / (seeds * (seeds - 1))  # of each task's mean
+    thirds = total(away**3, axis=-2) / (seeds * (seeds - 1)) ** 1.5
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.where(np.ptp(parts, axis=-2).any(axis=-1), variances.sum(axis=-1), np.nan)
-        skewness = thirds.sum(axis=-1) / variance**1.5
+        varies = np.any(parts.max(axis=-2) > parts.min(axis=-2), axis=-1)
+        variance: Floats = np.where(varies, total(variances, axis=-1), np.nan)
+        skewness = total(thirds, axis=-1) / variance**1.5
         if freedom is None:
-            freedom = (seeds - 1) * variance**2 / (variances**2).sum(axis=-1)
-    error, t = wider * np.sqrt(variance) / tasks, scipy.special.stdtrit(freedom, UPPER)
+            freedom = (seeds - 1) * variance**2 / total(variances**2, axis=-1)
+    error, t = wider * np.sqrt(variance) / tasks, np.asarray(scipy.special.stdtrit(freedom, UPPER), float)
     return value, value - error * _inverse(t, skewness), value - error * _inverse(-t, skewness)
 
 
@@ -184,5 +186,5 @@ def _inverse(q: Floats, a: Floats) -> Floats:
     return np.asarray(3 * shifted / (1 + root + root**2))
 
 
-def _one(limits: Any, scores: Floats) -> Estimate:
+def _one(limits: Callable[[Floats], Limits], scores: Floats) -> Estimate:
     return as_estimate(*limits(scores)) if np.isfinite(scores).all() else Estimate(None, None, None)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from adeu.core import check
 from adeu.runs.statistics.estimate import Estimate, Floats, as_estimate, as_values
@@ -18,7 +18,7 @@ from adeu.runs.statistics.means import mean
 from adeu.runs.statistics.shares import Z, share, wilson
 
 
-def difference(ours: Any, theirs: Any, over: Callable[[Any], Estimate] = mean) -> Estimate:
+def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Estimate] = mean) -> Estimate:
     """How much more one method has than another, by seed.
 
         over_i (x_i - y_i)
@@ -50,12 +50,12 @@ def difference(ours: Any, theirs: Any, over: Callable[[Any], Estimate] = mean) -
         with np.errstate(invalid="ignore"):  # never - never is no number
             return over(x - y)
     seeds = len(x) + 2
-    p, q = ((x > y).sum() + 1) / seeds, ((x < y).sum() + 1) / seeds
+    p, q = (np.count_nonzero(x > y) + 1) / seeds, (np.count_nonzero(x < y) + 1) / seeds
     half = Z * math.sqrt((p + q - (p - q) ** 2) / seeds)
-    return as_estimate((x - y).mean(), max(-1.0, p - q - half), min(1.0, p - q + half))
+    return as_estimate(float(np.mean(x - y)), max(-1.0, p - q - half), min(1.0, p - q + half))
 
 
-def improvement(ours: Any, theirs: Any) -> Estimate:
+def improvement(ours: ArrayLike, theirs: ArrayLike) -> Estimate:
     """How likely a run of ours beats theirs of the same seed, ties counting half, with `wilson`'s interval.
 
         (1/n) sum_i [x_i > y_i] + [x_i = y_i]/2
@@ -84,7 +84,7 @@ def improvement(ours: Any, theirs: Any) -> Estimate:
     return as_estimate(better, *wilson(better, len(x)))
 
 
-def _paired(owner: str, ours: Any, theirs: Any) -> tuple[Floats, Floats]:
+def _paired(owner: str, ours: ArrayLike, theirs: ArrayLike) -> tuple[Floats, Floats]:
     x, y = as_values(owner, ours), as_values(owner, theirs)
     if len(x) != len(y):
         check.refuse(owner, "theirs", f"a number for each of the same {len(x)} seeds", f"{len(y)} numbers")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.special
+from numpy.typing import ArrayLike
 
 from adeu.core import check
 from adeu.runs.statistics.estimate import Band, Estimate, Floats, as_estimate, as_scores, as_values
@@ -15,7 +15,7 @@ from adeu.runs.statistics.estimate import Band, Estimate, Floats, as_estimate, a
 Z = float(scipy.special.ndtri(0.975))
 
 
-def wilson(share: Any, runs: int) -> tuple[Floats, Floats]:
+def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
     """Wilson's 95% interval of a share p of n runs, from one run on.
 
         (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n),     z = 1.96
@@ -45,7 +45,7 @@ def wilson(share: Any, runs: int) -> tuple[Floats, Floats]:
     return low, high  # 0 and 1 without rounding
 
 
-def share(values: Any) -> Estimate:
+def share(values: ArrayLike) -> Estimate:
     """The share of runs that did something, with `wilson`'s interval.
 
     Args:
@@ -62,10 +62,10 @@ def share(values: Any) -> Estimate:
     array = as_values("share", values)
     if not np.isin(array, (0, 1)).all():
         check.refuse("share", "values", "0 or 1 for each seed", array.tolist())
-    return as_estimate(array.mean(), *wilson(array.mean(), len(array)))
+    return as_estimate(float(np.mean(array)), *wilson(np.mean(array), len(array)))
 
 
-def median(values: Any) -> Estimate:
+def median(values: ArrayLike) -> Estimate:
     """The median over runs, with an interval between two order statistics, whatever the runs' distribution.
 
         [x_(k), x_(n+1-k)],  the largest k with P(Binomial(n, 1/2) < k) <= 0.025
@@ -92,11 +92,11 @@ def median(values: Any) -> Estimate:
         return Estimate(None, None, None)
     size = len(ordered)
     middle = ordered[(size - 1) // 2] / 2 + ordered[size // 2] / 2
-    k = int((scipy.special.bdtr(np.arange(size), size, 0.5) <= 0.025).sum())
+    k = int(np.count_nonzero(scipy.special.bdtr(np.arange(size), size, 0.5) <= 0.025))
     return as_estimate(middle, *((ordered[k - 1], ordered[size - k]) if k else (math.nan, math.nan)))
 
 
-def profile(scores: Any, levels: Sequence[float] | Floats) -> Band:
+def profile(scores: ArrayLike, levels: Sequence[float] | Floats) -> Band:
     """The share of runs that score more than each level, with `wilson`'s interval at each.
 
     The shares are those of rliable's `run_score_deviation`. Runs of several tasks count alike; the interval is then

@@ -1,0 +1,13 @@
+"""JSON data: what `json.loads` returns."""
+
+from __future__ import annotations
+
+import json
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def parse(text: str | bytes) -> Json:
+    """The data in a JSON text; raises ValueError where it is none."""
+    data: Json = json.loads(text)
+    return data
