@@ -20,8 +20,8 @@ class JaxMountainCarContinuous(TimedTask):
         v' = clip(v + 0.0015 clip(a, -1, 1) - 0.0025 cos(3x), -0.07, 0.07)
         x' = clip(x + v', -1.2, 0.6);  at x' = -1.2 the car stops
 
-    The hill is climbed at x' >= 0.45 with v' >= 0, which ends the episode. A car that never moves is paid 0, more than
-    one that explores and fails.
+    The hill is climbed at x' >= 0.45 with v' >= 0, which ends the episode. A car that never moves is paid 0, more
+    than one that explores and fails.
 
     Args:
         limit: after so many steps an episode is truncated.

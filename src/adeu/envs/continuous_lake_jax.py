@@ -21,13 +21,13 @@ class JaxContinuousLake:
         i' = i + 1 and r = (i + 1)/(1 + 2 + ... + size)  where  |a - d_i| <= tolerance
         r = 0, and the episode ends                       elsewhere
 
-    The directions d_i are drawn uniformly from [-1, 1]^dimensions. The last place ends the episode, too; all of the path
-    pays 1. Observed is a bump at the place, exp(-(j - i)^2 / 2) for j = 0, ..., size.
+    An action has two numbers, clipped to [-1, 1]; the directions d_i are drawn uniformly from [-1, 1]^2. Place `size`
+    ends the episode, too; the whole path pays 1. Observed is a bump at the place: exp(-(j - i)^2 / 2) for each
+    j = 0, ..., size.
 
     Args:
         size: n, how many places are to be left in the right direction, >= 1.
         tolerance: how far an action may be from the direction, by the Euclidean distance, > 0.
-        dimensions: of an action, >= 1.
         directions_seed: draws the directions.
 
     Examples:
@@ -44,21 +44,20 @@ class JaxContinuousLake:
 
     size: int = 20
     tolerance: float = 0.5
-    dimensions: int = 1
     directions_seed: int = 0
 
     default_params = None
 
     def __post_init__(self) -> None:
-        for argument, least in (("size", 1), ("dimensions", 1), ("directions_seed", 0)):
+        for argument, least in (("size", 1), ("directions_seed", 0)):
             arguments.whole(self, argument, getattr(self, argument), at_least=least)
         if arguments.number(self, "tolerance", self.tolerance, at_least=0) == 0:
             arguments.refuse(self, "tolerance", "a number > 0", self.tolerance)
 
     @property
     def directions(self) -> NDArray[np.float32]:
-        """(size, dimensions): d_i."""
-        drawn = np.random.RandomState(self.directions_seed).uniform(-1.0, 1.0, (self.size, self.dimensions))
+        """(size, 2): d_i."""
+        drawn = np.random.RandomState(self.directions_seed).uniform(-1.0, 1.0, (self.size, 2))
         return drawn.astype(np.float32)
 
     def reset_env(self, key: Array, params: Any) -> tuple[Array, Timed]:
@@ -79,7 +78,7 @@ class JaxContinuousLake:
         return Box(0.0, 1.0, (self.size + 1,))
 
     def action_space(self, params: Any = None) -> Box:
-        return Box(-1.0, 1.0, (self.dimensions,))
+        return Box(-1.0, 1.0, (2,))
 
     def _observed(self, place: Array) -> Array:
         return jnp.exp(-0.5 * (jnp.arange(self.size + 1) - place) ** 2)

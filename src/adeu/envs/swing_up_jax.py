@@ -17,16 +17,16 @@ TRACK = 2.4
 """The cart's place lies within."""
 UPRIGHT, CENTERED = 0.95, 1.0
 """Above which cosine of the pole's angle and within which place of the cart a step pays."""
-SUBSTEPS, SECONDS = 2, 0.02
+SUBSTEPS, SECONDS, FORCE = 2, 0.02, 5.0
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxSwingUp(TimedTask):
-    """CartPole's cart and pole, which hangs down at first: a step pays 1 where it is upright above the track's middle.
+    """CartPole's cart and pole, which hangs down at first: a step pays 1 where it is upright near the middle.
 
     In each of the two substeps of 0.02 s that a step has, with CartPole-v1's masses and length,
 
-        p     = (10 clip(a, -1, 1) + 0.05 w^2 sin(theta)) / 1.1
+        p     = (5 clip(a, -1, 1) + 0.05 w^2 sin(theta)) / 1.1
         alpha = (9.8 sin(theta) - cos(theta) p) / (0.5 (4/3 - 0.1 cos(theta)^2 / 1.1))
         v'    = v + 0.02 (p - 0.05 alpha cos(theta) / 1.1),  x'     = x + 0.02 v'
         w'    = w + 0.02 alpha,                              theta' = theta + 0.02 w'
@@ -49,7 +49,7 @@ class JaxSwingUp(TimedTask):
         return _observed(place), started(place)
 
     def step_env(self, key: Array, state: Timed, action: Array, params: Any) -> Stepped:
-        place, force = state.place, 10.0 * jnp.clip(action[0], -1.0, 1.0)
+        place, force = state.place, FORCE * jnp.clip(action[0], -1.0, 1.0)
         for _ in range(SUBSTEPS):
             place = _moved(place, force)
         up = (jnp.cos(place[2]) > UPRIGHT) & (jnp.abs(place[0]) < CENTERED)
