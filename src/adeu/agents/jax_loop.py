@@ -260,7 +260,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     env: Any
     params: Any
     evaluate_steps: int
-    given: tuple[str, ...]
+    given: tuple[str, ...] = ()
 
     def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
         key_reset, key_init, key_begin, key_next = jax.random.split(keys.new(seed), 4)
@@ -269,8 +269,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
         acting = self.agent.acting(learned)
         given = dict.fromkeys(self.given, zero)
-        decide = functools.partial(self.agent.decide, **given)
-        decision, _ = jax.eval_shape(decide, key_init, acting, carry, obs, step, no)
+        decision, _ = jax.eval_shape(lambda: self.agent.decide(key_init, acting, carry, obs, step, no, **given))
         action = jnp.zeros(decision.action.shape, decision.action.dtype)
         example, _ = self.agent.row(
             None, Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
