@@ -68,7 +68,7 @@ def by_python(size: int, update_every: int, steps: int = 1000) -> Way:
     dqn = dataclasses.replace(agent(size, update_every), adam="dense")
     loop = JaxLoop(dqn, JaxDeepSea(Sea(size)))
     player = JaxPlayer(loop.agent, loop.env, Sea(size), loop.evaluate_steps)
-    play = jax.jit(functools.partial(player.interact, False, _=None), donate_argnums=0)
+    play = jax.jit(functools.partial(player.interact, False, {}, _=None), donate_argnums=0)
     learn, sync = jax.jit(player.learn, donate_argnums=0), jax.jit(loop.agent.sync)
     state = own(player.init(jax.numpy.uint32(0)))
 

@@ -165,3 +165,36 @@ def test_gymnax_s_environments_as_they_are(name):
     pieces = train(DQN, env, steps=100, seeds=[0, 1], params=params, evaluate_every=50, evaluate_steps=100)
     assert pieces.step[:, 0].tolist() == [50, 100]
     assert np.isfinite(pieces.evaluation).all()
+
+
+RECORDED = adeu.Explorer(adeu.Recorded(), adeu.Identity(), adeu.Gaussian())
+
+
+def test_f_gets_what_is_given_for_each_step():
+    """One seed and several, in two pieces: each step's spread is the number given for it."""
+    loop = JaxLoop(
+        dataclasses.replace(TD3, explorer=RECORDED),
+        Pendulum(limit=15),
+        warmup=20,
+        evaluate_every=20,
+        given=("recorded",),
+    )
+    given = np.random.default_rng(0).uniform(size=(2, 40)).astype(np.float32)
+    state, states = loop.init(3), loop.init(np.array([1, 3]))
+    for number in range(2):
+        state, piece = loop.advance(state, {"recorded": given[1]})
+        states, pieces = loop.advance(states, {"recorded": given})
+        here = slice(20 * number, 20 * (number + 1))
+        np.testing.assert_array_equal(piece.spreads, given[1, here])
+        np.testing.assert_array_equal(pieces.spreads, given[:, here])
+        assert float(piece.spread) == pytest.approx(given[1, here].mean())
+    for wrong in (None, {"recorded": given[1]} | {"cost": given[1]}):
+        with pytest.raises(ValueError, match=r"JaxLoop: given takes arrays by the names \('recorded',\), got"):
+            loop.advance(state, wrong)
+    for short in (given[1], given):
+        with pytest.raises(
+            ValueError, match=r"JaxLoop: given\['recorded'\] takes an array of at least shape \(60,\)"
+        ):
+            loop.advance(state, {"recorded": short})
+    with pytest.raises(ValueError, match="need no recorded in act"):
+        dataclasses.replace(loop, given=())

@@ -84,3 +84,19 @@ def test_the_cases_are_those_of_the_tables_and_the_artefact():
 def test_bad_lengths():
     with pytest.raises(ValueError, match="a run: steps takes a multiple of evaluate_every=100, got 150"):
         trainer(most=150)
+
+
+def test_recorded_spreads_are_kept_and_resumed():
+    def recording(**fields):
+        loop = JaxLoop(dataclasses.replace(AGENT, explorer=fading), JaxDeepSea(Sea(size=4)), evaluate_every=50)
+        return JaxTrainer(loop, 0, 150, goal=0.5, **fields)
+
+    fading = adeu.Explorer(adeu.Schedule(1.0, 0.25, 150), adeu.Identity(), adeu.Bernoulli())
+    whole, first, second = (recording(recorded=True) for _ in range(3))
+    rows_of(whole)
+    first.advance()
+    second.restore({name: array.copy() for name, array in first.arrays().items()})
+    rows_of(second)
+    np.testing.assert_allclose(whole.kept()["spread"], 1 - 0.75 * np.arange(150) / 150, rtol=1e-5)
+    np.testing.assert_array_equal(second.kept()["spread"], whole.kept()["spread"])
+    assert recording().kept() == {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
 import jax
@@ -71,7 +71,7 @@ class GreedyEpisode(NamedTuple):
 
 
 class LoopPiece(NamedTuple):
-    """What a piece of `evaluate_every` steps came to: a number for each seed, or an array of them per piece."""
+    """The results of a piece of `evaluate_every` steps: a number for each seed, or an array of them per piece."""
 
     step: Array | NDArray[Any]
     evaluation: Array | NDArray[Any]
@@ -87,6 +87,11 @@ class LoopPiece(NamedTuple):
     spread: Array | NDArray[Any]
     best_at: Array | NDArray[Any]
     """The step that ended the first episode with the best return."""
+    spreads: Array | NDArray[Any]
+    """The spread of each step: an array of `evaluate_every` numbers for each seed."""
+
+
+Given = Mapping[str, Array | NDArray[Any]]
 
 
 def flat(value: Array) -> Array:
@@ -118,7 +123,7 @@ class JaxLoop:
     """Trains an agent in an environment with the interface of gymnax; equal loops share one compilation.
 
     `init(seed)` makes a state, `advance(state)` plays a piece of `evaluate_every` steps; both take a batch of seeds
-    and states as well.
+    and states as well. Where f is a `Recorded`, `advance(state, {"recorded": spreads})` gives it its numbers.
 
     Args:
         agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
@@ -130,6 +135,7 @@ class JaxLoop:
         evaluate_every: steps per evaluation, a multiple of the agent's `target_every`.
         evaluate_episodes: greedy episodes in one.
         evaluate_steps: after so many steps such an episode is cut.
+        given: the names of the arrays that `advance` takes.
     """
 
     agent: AnyAgent
@@ -139,6 +145,7 @@ class JaxLoop:
     evaluate_every: int = 1_000
     evaluate_episodes: int = 1
     evaluate_steps: int = 10_000
+    given: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check.instance(self, "agent", Agent)
@@ -150,7 +157,7 @@ class JaxLoop:
         env: GymnaxEnv = self.env
         params: object = env.default_params if self.params is None else self.params
         bound = self.agent.bind(env.observation_space(params), env.action_space(params))
-        check_needs(bound)
+        check_needs(bound, frozenset(self.given))
         inner = bound.cadence.target_every or bound.cadence.update_every
         for argument in ("warmup", "evaluate_every"):
             steps: int = getattr(self, argument)
@@ -165,11 +172,28 @@ class JaxLoop:
         seeds = jnp.asarray(seed, jnp.uint32)
         return run.init_many(seeds) if seeds.ndim else run.init(seeds)
 
-    def advance(self, state: AnyLoopState) -> tuple[AnyLoopState, LoopPiece]:
-        """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far."""
+    def advance(self, state: AnyLoopState, given: Given | None = None) -> tuple[AnyLoopState, LoopPiece]:
+        """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far.
+
+        Args:
+            state: what `init` or the last call returned.
+            given: an array for each name in the loop's `given`, with an entry for every step since the first, which f
+                gets by the name; with several states, an array for each of them. In greedy episodes f gets 0.
+        """
+        given = dict(given or {})
         run, step = _compile(self), int(np.ravel(state.step)[0])
+        if given.keys() != set(self.given):
+            check.refuse(self, "given", f"arrays by the names {self.given}", tuple(given))
+        for name, values in given.items():
+            shape = (*np.shape(state.step), step + self.evaluate_every)
+            if (
+                np.ndim(values) != len(shape)
+                or np.shape(values)[:-1] != shape[:-1]
+                or np.shape(values)[-1] < shape[-1]
+            ):
+                check.refuse(self, f"given[{name!r}]", f"an array of at least shape {shape}", np.shape(values))
         early = min(max(self.warmup - step, 0), self.evaluate_every)
-        return (run.advance_many if np.ndim(state.step) else run.advance)(state, early)
+        return (run.advance_many if np.ndim(state.step) else run.advance)(state, given, early)
 
 
 class _LoopFunctions(NamedTuple):
@@ -177,61 +201,66 @@ class _LoopFunctions(NamedTuple):
 
     init: Callable[[Array], AnyLoopState]
     init_many: Callable[[Array], AnyLoopState]
-    advance: Callable[[AnyLoopState, int], tuple[AnyLoopState, LoopPiece]]
-    advance_many: Callable[[AnyLoopState, int], tuple[AnyLoopState, LoopPiece]]
+    advance: Callable[[AnyLoopState, Given, int], tuple[AnyLoopState, LoopPiece]]
+    advance_many: Callable[[AnyLoopState, Given, int], tuple[AnyLoopState, LoopPiece]]
 
 
 @functools.lru_cache(maxsize=64)
 def _compile(loop: JaxLoop) -> _LoopFunctions:
     agent: OpaqueAgent = loop.agent
-    player = JaxPlayer(agent, loop.env, loop.params.params, loop.evaluate_steps)
+    player = JaxPlayer(agent, loop.env, loop.params.params, loop.evaluate_steps, loop.given)
     cadence = agent.cadence
     inner = cadence.target_every or cadence.update_every
 
-    def update(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
-        state, tally = jax.lax.scan(functools.partial(player.interact, False), state, length=cadence.update_every)
-        return player.learn(state), tally
-
-    def period(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
-        state = state._replace(learned=agent.sync(state.learned))
-        return jax.lax.scan(update, state, length=inner // cadence.update_every)
-
-    def advance(state: AnyLoopState, early: int) -> tuple[AnyLoopState, LoopPiece]:
+    def advance(state: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
         """`early` of the steps belong to the warm-up."""
+
+        def update(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
+            interact = functools.partial(player.interact, False, given)
+            state, tally = jax.lax.scan(interact, state, length=cadence.update_every)
+            return player.learn(state), tally
+
+        def period(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
+            state = state._replace(learned=agent.sync(state.learned))
+            return jax.lax.scan(update, state, length=inner // cadence.update_every)
+
         tallies = []
         if early:
-            state, tally = jax.lax.scan(functools.partial(player.interact, True), state, length=early)
+            state, tally = jax.lax.scan(functools.partial(player.interact, True, given), state, length=early)
             tallies.append(tally)
         if early < loop.evaluate_every:
             state, tally = jax.lax.scan(period, state, length=(loop.evaluate_every - early) // inner)
             tallies.append(tally)
-        steps = tallies[0]
-        if len(tallies) > 1:
-            both = zip(*tallies, strict=True)
-            steps = StepTally(*(jnp.concatenate([each.ravel() for each in column]) for column in both))
+        both = zip(*tallies, strict=True)
+        steps = StepTally(*(jnp.concatenate([each.ravel() for each in column]) for column in both))
         key_next, key_evaluate = keys.split(keys.wrap(state.key))
-        returns = jax.vmap(player.greedy, (0, None))(jax.random.split(key_evaluate, loop.evaluate_episodes), state)
-        episodes = jnp.sum(steps.episodes)
-        piece = LoopPiece(
-            state.step,
-            jnp.mean(returns),
-            episodes,
-            jnp.sum(steps.returns) / episodes,
-            jnp.max(steps.best),
-            jnp.mean(steps.explored),
-            jnp.mean(steps.spread),
-            state.step - loop.evaluate_every + 1 + jnp.argmax(steps.best),
-        )
-        return state._replace(key=jax.random.key_data(key_next)), piece
+        keys_evaluate = jax.random.split(key_evaluate, loop.evaluate_episodes)
+        returns = jax.vmap(player.greedy, (0, None, None))(keys_evaluate, state, dict.fromkeys(given, jnp.zeros(())))
+        return state._replace(key=jax.random.key_data(key_next)), _sum_up(state.step, steps, jnp.mean(returns))
 
-    def advance_many(states: AnyLoopState, early: int) -> tuple[AnyLoopState, LoopPiece]:
-        return jax.vmap(functools.partial(advance, early=early))(states)
+    def advance_many(states: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
+        return jax.vmap(functools.partial(advance, early=early))(states, given)
 
     return _LoopFunctions(
         jax.jit(player.init),
         jax.jit(jax.vmap(player.init)),
-        jax.jit(advance, static_argnums=1),
-        jax.jit(advance_many, static_argnums=1),
+        jax.jit(advance, static_argnums=2),
+        jax.jit(advance_many, static_argnums=2),
+    )
+
+
+def _sum_up(step: Array, steps: StepTally, evaluation: Array) -> LoopPiece:
+    episodes = jnp.sum(steps.episodes)
+    return LoopPiece(
+        step,
+        evaluation,
+        episodes,
+        jnp.sum(steps.returns) / episodes,
+        jnp.max(steps.best),
+        jnp.mean(steps.explored),
+        jnp.mean(steps.spread),
+        step - len(steps.best) + 1 + jnp.argmax(steps.best),
+        steps.spread,
     )
 
 
@@ -243,6 +272,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     env: GymnaxEnv
     params: object
     evaluate_steps: int
+    given: tuple[str, ...] = ()
 
     def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
         key_reset, key_init, key_begin, key_next = keys.split(keys.new(seed), 4)
@@ -250,7 +280,8 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
         step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
         acting = self.agent.acting(learned)
-        decision, _ = jax.eval_shape(self.agent.decide, key_init, acting, carry, obs, step, no)
+        given = dict.fromkeys(self.given, zero)
+        decision, _ = jax.eval_shape(lambda: self.agent.decide(key_init, acting, carry, obs, step, no, **given))
         like: jax.ShapeDtypeStruct = decision.action
         action = jnp.zeros(like.shape, like.dtype)
         example, _ = self.agent.row(
@@ -260,12 +291,13 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         return LoopState(jax.random.key_data(key_next), step, learned, replay, carry, obs, zero, env_state)
 
     def interact(
-        self, early: bool, state: LoopState[Learned, Row, AgentCarry], _: None
+        self, early: bool, given: Given, state: LoopState[Learned, Row, AgentCarry], _: None
     ) -> tuple[LoopState[Learned, Row, AgentCarry], StepTally]:
         """One step of the environment; where it ended the episode, the next one begins."""
         key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = keys.split(keys.wrap(state.key), 7)
         agent, acting = self.agent, self.agent.acting(state.learned)
-        decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early))
+        now = {name: values[state.step] for name, values in given.items()}
+        decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early), **now)
         next_obs, after, reward, terminated, truncated, cost = self._move(key_move, state.env, decision.action)
         transition = Transition(state.obs, decision.action, reward, next_obs, terminated, truncated, cost)
         coins = jax.random.uniform(key_coins, (agent.coins,)) if agent.coins else None
@@ -290,14 +322,14 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         learned = self.agent.learn(key_update, state.learned, batches, state.step)
         return state._replace(key=jax.random.key_data(key_next), learned=learned)
 
-    def greedy(self, key: Key, state: LoopState[Learned, Row, AgentCarry]) -> Array:
+    def greedy(self, key: Key, state: LoopState[Learned, Row, AgentCarry], given: Mapping[str, Array]) -> Array:
         """The return of a greedy episode."""
         key_reset, key_play, key_begin = keys.split(key, 3)
         acting, carry = self.agent.acting(state.learned), self.agent.begin(key_begin)
 
         def play(now: GreedyEpisode) -> GreedyEpisode:
             key_next, key_act, key_env = keys.split(now.key, 3)
-            action = self.agent.exploit(key_act, acting, carry, now.obs, state.step)
+            action = self.agent.exploit(key_act, acting, carry, now.obs, state.step, **given)
             obs, env_state, reward, terminated, truncated, _ = self._move(key_env, now.env, action)
             over = terminated | truncated | (now.steps + 1 >= self.evaluate_steps)
             return GreedyEpisode(key_next, obs, env_state, now.total + reward, now.steps + 1, over)

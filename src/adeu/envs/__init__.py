@@ -1,10 +1,16 @@
-"""Frozen lakes with one path and the deep sea: Gymnasium environments over pure functions.
+"""Frozen lakes, the deep sea and tasks where exploration decides: Gymnasium environments over pure functions.
 
 A lake: `layouts` bends the path, `lake` holds the settings as data, `mdp` makes arrays of them, `gym_frozen_lake` is
 the environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `gym_deep_sea` is the
-environment, `deep_sea_jax` the same in JAX (loaded when first used), `sea_picture` draws. `classic_jax` has two of
-Gymnasium's own in JAX. Importing this package registers `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0` and
-`adeu/DeepSea-v0`. It imports no other part of adeu.
+environment, `deep_sea_jax` the same in JAX, `sea_picture` draws.
+
+Tasks in JAX: `classic_jax`, `continuous_car_jax` and `pendulum_jax` have Gymnasium's own; `pendulum_jax`,
+`swing_up_jax`, `point_maze_jax` and `continuous_lake_jax` have sparse ones, which `gym_task` makes Gymnasium
+environments of. Everything in JAX is loaded when first used.
+
+Importing this package registers the ids `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0`, `adeu/DeepSea-v0`,
+`adeu/SparsePendulum-v0`, `adeu/SwingUp-v0`, `adeu/PointMaze-v0` and `adeu/ContinuousLake-v0`. It imports no other
+part of adeu.
 """
 
 import importlib
@@ -26,14 +32,30 @@ from adeu.envs.sea import deep_sea_mdp as deep_sea_mdp
 if TYPE_CHECKING:
     from adeu.envs.classic_jax import JaxCartPole as JaxCartPole
     from adeu.envs.classic_jax import JaxMountainCar as JaxMountainCar
+    from adeu.envs.continuous_car_jax import JaxMountainCarContinuous as JaxMountainCarContinuous
+    from adeu.envs.continuous_lake_jax import JaxContinuousLake as JaxContinuousLake
     from adeu.envs.deep_sea_jax import JaxDeepSea as JaxDeepSea
+    from adeu.envs.pendulum_jax import JaxPendulum as JaxPendulum
+    from adeu.envs.point_maze_jax import JaxPointMaze as JaxPointMaze
+    from adeu.envs.swing_up_jax import JaxSwingUp as JaxSwingUp
 
 gymnasium.register(id="adeu/FrozenLake-v0", entry_point="adeu.envs.gym_frozen_lake:FrozenLake")
 gymnasium.register(id="adeu/SafeFrozenLake-v0", entry_point="adeu.envs.gym_frozen_lake:SafeFrozenLake")
 gymnasium.register(id="adeu/DeepSea-v0", entry_point="adeu.envs.gym_deep_sea:DeepSea")
+for task in ("SparsePendulum", "SwingUp", "PointMaze", "ContinuousLake"):
+    gymnasium.register(id=f"adeu/{task}-v0", entry_point="adeu.envs.gym_task:GymTask", kwargs={"task": task})
 
 
-IN_JAX = {"JaxDeepSea": "deep_sea_jax", "JaxCartPole": "classic_jax", "JaxMountainCar": "classic_jax"}
+IN_JAX = {
+    "JaxCartPole": "classic_jax",
+    "JaxContinuousLake": "continuous_lake_jax",
+    "JaxDeepSea": "deep_sea_jax",
+    "JaxMountainCar": "classic_jax",
+    "JaxMountainCarContinuous": "continuous_car_jax",
+    "JaxPendulum": "pendulum_jax",
+    "JaxPointMaze": "point_maze_jax",
+    "JaxSwingUp": "swing_up_jax",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-Array = jax.Array
-
-
-class Timed(NamedTuple):
-    place: Array
-    """What is observed."""
-    time: Array
-
-
-def _started(place: Array) -> tuple[Array, Timed]:
-    return place, Timed(place, jnp.zeros((), jnp.int32))
+from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 
 @dataclasses.dataclass(frozen=True)
-class JaxCartPole:
+class JaxCartPole(TimedTask):
     """CartPole-v1: 1 for every step until the pole falls; it takes no params.
 
     Args:
@@ -43,14 +33,11 @@ class JaxCartPole:
 
     limit: int = 500
 
-    default_params = None
-
     def reset_env(self, key: Array, params: Any) -> tuple[Array, Timed]:
-        return _started(jax.random.uniform(key, (4,), minval=-0.05, maxval=0.05))
+        place = jax.random.uniform(key, (4,), minval=-0.05, maxval=0.05)
+        return place, started(place)
 
-    def step_env(
-        self, key: Array, state: Timed, action: Array, params: Any
-    ) -> tuple[Array, Timed, Array, Array, dict[str, Any]]:
+    def step_env(self, key: Array, state: Timed, action: Array, params: Any) -> Stepped:
         x, speed, angle, turn = state.place
         sine, cosine = jnp.sin(angle), jnp.cos(angle)
         push = (jnp.where(action == 1, 10.0, -10.0) + 0.05 * turn**2 * sine) / 1.1
@@ -60,9 +47,6 @@ class JaxCartPole:
         fell = (jnp.abs(place[0]) > 2.4) | (jnp.abs(place[2]) > 12 * math.pi / 180)
         return place, Timed(place, state.time + 1), jnp.ones(()), fell, {}
 
-    def is_truncated(self, state: Timed, params: Any) -> Array:
-        return state.time >= self.limit
-
     def observation_space(self, params: Any) -> Box:
         return Box(-np.inf, np.inf, (4,))
 
@@ -71,7 +55,7 @@ class JaxCartPole:
 
 
 @dataclasses.dataclass(frozen=True)
-class JaxMountainCar:
+class JaxMountainCar(TimedTask):
     """MountainCar-v0: -1 for every step until the hill is climbed; it takes no params.
 
     Args:
@@ -82,15 +66,11 @@ class JaxMountainCar:
     limit: int = 200
     sparse: bool = False
 
-    default_params = None
-
     def reset_env(self, key: Array, params: Any) -> tuple[Array, Timed]:
-        position = jax.random.uniform(key, minval=-0.6, maxval=-0.4)
-        return _started(jnp.stack([position, jnp.zeros(())]))
+        place = jnp.stack([jax.random.uniform(key, minval=-0.6, maxval=-0.4), jnp.zeros(())])
+        return place, started(place)
 
-    def step_env(
-        self, key: Array, state: Timed, action: Array, params: Any
-    ) -> tuple[Array, Timed, Array, Array, dict[str, Any]]:
+    def step_env(self, key: Array, state: Timed, action: Array, params: Any) -> Stepped:
         position, speed = state.place
         speed = jnp.clip(speed + 0.001 * (action - 1) - 0.0025 * jnp.cos(3 * position), -0.07, 0.07)
         position = jnp.clip(position + speed, -1.2, 0.6)
@@ -99,9 +79,6 @@ class JaxMountainCar:
         climbed = (position >= 0.5) & (speed >= 0)
         reward = jnp.where(climbed, 1.0, 0.0) if self.sparse else -jnp.ones(())
         return place, Timed(place, state.time + 1), reward, climbed, {}
-
-    def is_truncated(self, state: Timed, params: Any) -> Array:
-        return state.time >= self.limit
 
     def observation_space(self, params: Any) -> Box:
         return Box(np.array([-1.2, -0.07], np.float32), np.array([0.6, 0.07], np.float32))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 
 from adeu.envs.sea import Sea, right_actions
 
@@ -54,6 +54,8 @@ class JaxDeepSea:
 
     Args:
         sea: the settings; other ones may be given as params.
+        one_hot: whether an observation is a vector of size^2 numbers, 1 at the cell and 0 elsewhere, for an f that
+            takes a vector.
 
     Examples:
         >>> import jax
@@ -66,6 +68,7 @@ class JaxDeepSea:
     """
 
     sea: Sea
+    one_hot: bool = False
 
     @property
     def default_params(self) -> Sea:
@@ -76,18 +79,23 @@ class JaxDeepSea:
         return 2
 
     def reset_env(self, key: Array, params: Sea) -> tuple[Array, SeaState]:
-        return reset(params)
+        cell, state = reset(params)
+        return self._observed(cell, params), state
 
     def step_env(
         self, key: Array, state: SeaState, action: Array, params: Sea
     ) -> tuple[Array, SeaState, Array, Array, dict[str, Any]]:
-        return *step(params, state, action), {}
+        cell, after, reward, terminated = step(params, state, action)
+        return self._observed(cell, params), after, reward, terminated, {}
 
     def is_truncated(self, state: SeaState, params: Sea) -> Array:
         return jnp.zeros((), bool)
 
-    def observation_space(self, params: Sea) -> Discrete:
-        return Discrete(params.size**2)
+    def observation_space(self, params: Sea) -> Box | Discrete:
+        return Box(0.0, 1.0, (params.size**2,)) if self.one_hot else Discrete(params.size**2)
 
     def action_space(self, params: Sea | None = None) -> Discrete:
         return Discrete(2)
+
+    def _observed(self, cell: Array, params: Sea) -> Array:
+        return jax.nn.one_hot(cell, params.size**2) if self.one_hot else cell

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.jax_loop import JaxLoop
 from adeu.core import check
-from adeu.envs import JaxCartPole, JaxDeepSea, JaxMountainCar, Sea
+from adeu.envs import (
+    JaxCartPole,
+    JaxContinuousLake,
+    JaxDeepSea,
+    JaxMountainCar,
+    JaxMountainCarContinuous,
+    JaxPendulum,
+    JaxPointMaze,
+    JaxSwingUp,
+    Sea,
+)
+from adeu.experiments.lib.training_setting import controlled
 from adeu.runs.trainers.jax_trainer import JaxTrainer
+from adeu.runs.trainers.trainer import Arrays
 
 TASKS: dict[str, tuple[Any, float]] = {
     "CartPole-v1": (JaxCartPole(), 475.0),
     "MountainCar-v0": (JaxMountainCar(), -110.0),
     "MountainCar-v0, sparse": (JaxMountainCar(sparse=True), 0.95),
+    "MountainCarContinuous-v0": (JaxMountainCarContinuous(), 90.0),
+    "Pendulum-v1": (JaxPendulum(), -200.0),
+    "SparsePendulum": (JaxPendulum(sparse=True), 100.0),
+    "SwingUp": (JaxSwingUp(), 100.0),
+    "PointMaze": (JaxPointMaze(), 0.95),
+    "ContinuousLake": (JaxContinuousLake(), 1.0),
+    "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
-"""Each with the mean return that solves it: Gymnasium's own threshold; where only the hill pays, 95 of 100."""
+"""Each with the mean return that solves it: Gymnasium's own threshold; where only the end pays, 95 of 100; of the
+sparse pendulum and the swing-up, what holds them up for most of the time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +52,10 @@ class JaxSetting:
         warmup: steps before the first update.
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
-        enough: after so many evaluations in a row that solved the task, the run ends.
+        enough: after so many evaluations in a row that solved the task, the run ends; 0: it does not.
+        source: the case whose run of the same seed this one is a control of; f is then `Recorded`.
+        control: of the source's spreads, as in `TrainingSetting`: their "mean", or "shuffled".
+        recorded: whether the run keeps the spread of every step, for controls.
     """
 
     env: Sea | str
@@ -40,13 +65,17 @@ class JaxSetting:
     evaluate_every: int = 1_000
     evaluate_episodes: int = 1
     enough: int = 1
+    source: str = ""
+    control: Literal["mean", "shuffled"] = "mean"
+    recorded: bool = False
 
     def __post_init__(self) -> None:
         check.instance(self, "agent", Agent)
+        check.one_of(self, "control", ("mean", "shuffled"))
         if not isinstance(self.env, Sea) and self.env not in TASKS:
             check.refuse(self, "env", f"a Sea or {' or '.join(map(repr, TASKS))}", self.env)
 
-    def trainer(self, seed: int) -> JaxTrainer:
+    def trainer(self, seed: int, kept: Arrays | None = None) -> JaxTrainer:
         env: Any
         if isinstance(self.env, Sea):
             env, goal = JaxDeepSea(self.env), self.env.treasure / 2
@@ -58,5 +87,9 @@ class JaxSetting:
             warmup=self.warmup,
             evaluate_every=self.evaluate_every,
             evaluate_episodes=self.evaluate_episodes,
+            given=("recorded",) if self.source else (),
         )
-        return JaxTrainer(loop, seed, self.steps, goal, self.enough)
+        given: Arrays = {}
+        if kept is not None:
+            given = {"recorded": controlled(self, seed, np.asarray(kept["spread"], np.float32))}
+        return JaxTrainer(loop, seed, self.steps, goal, self.enough, given, self.recorded)

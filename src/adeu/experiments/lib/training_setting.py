@@ -7,7 +7,7 @@ import functools
 import pathlib
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,20 @@ class TrainingSetting:
         )
 
 
-def controlled(setting: TrainingSetting, seed: int, spreads: NDArray[np.float32]) -> NDArray[np.float32]:
+class Controlled(Protocol):
+    """A setting whose runs may be controls."""
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def warmup(self) -> int: ...
+
+    @property
+    def control(self) -> str: ...
+
+
+def controlled(setting: Controlled, seed: int, spreads: NDArray[np.float32]) -> NDArray[np.float32]:
     """The spread of each step of a control, from those of the run it is a control of."""
     if len(spreads) != setting.steps:
         check.refuse("a control", "its source", f"a run of {setting.steps:,} steps", f"{len(spreads):,}")

@@ -15,6 +15,7 @@ from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
 
 OWN = ("episode", "first_hit", "streak")
+SPREADS = "spreads"
 
 
 @dataclasses.dataclass
@@ -27,6 +28,8 @@ class JaxTrainer:
         most: how many steps at most, a multiple of the loop's `evaluate_every`.
         goal: greedy episodes that return so much on average have solved the task.
         enough: after so many evaluations in a row that have, the run ends; 0: it does not.
+        given: the arrays that the loop takes, with an entry per step.
+        recorded: whether the complete run keeps the spread of every step.
     """
 
     loop: JaxLoop
@@ -34,6 +37,8 @@ class JaxTrainer:
     most: int
     goal: float
     enough: int = 0
+    given: Arrays = dataclasses.field(default_factory=dict)
+    recorded: bool = False
     unit = "steps"
 
     def __post_init__(self) -> None:
@@ -41,6 +46,7 @@ class JaxTrainer:
         if check.as_whole("a run", "steps", self.most) % every:
             check.refuse("a run", "steps", f"a multiple of evaluate_every={every}", self.most)
         self.episode = self.first_hit = self.streak = 0
+        self.spreads = np.zeros(self.most if self.recorded else 0, np.float32)
 
     @functools.cached_property
     def _state(self) -> AnyLoopState:
@@ -63,8 +69,11 @@ class JaxTrainer:
         return int(self._state.step)
 
     def advance(self) -> Piece:
-        self._state, found = self.loop.advance(self._state)
+        before = self.steps
+        self._state, found = self.loop.advance(self._state, self.given)
         piece: LoopPiece = jax.device_get(found)
+        if self.recorded:
+            self.spreads[before : self.steps] = piece.spreads
         check_learned(self.loop.agent, self._state.learned)
         self.episode += int(piece.episodes)
         if not self.first_hit and piece.best >= self.goal:
@@ -82,9 +91,17 @@ class JaxTrainer:
         }
         return Piece([row])
 
+    def kept(self) -> Arrays:
+        """The spread of every step, where it is recorded."""
+        return {"spread": self.spreads[: self.steps]} if self.recorded else {}
+
     def arrays(self) -> Arrays:
-        return arrays_of(self._state) | {name: np.array(getattr(self, name)) for name in OWN}
+        spreads: Arrays = {SPREADS: self.spreads[: self.steps].copy()} if self.recorded else {}
+        return arrays_of(self._state) | {name: np.array(getattr(self, name)) for name in OWN} | spreads
 
     def restore(self, arrays: Arrays) -> None:
-        self._state = tree_of({name: array for name, array in arrays.items() if name not in OWN}, self._state)
+        ours = (*OWN, SPREADS) if self.recorded else OWN
+        self._state = tree_of({name: array for name, array in arrays.items() if name not in ours}, self._state)
         self.episode, self.first_hit, self.streak = (int(arrays[name]) for name in OWN)
+        if self.recorded:
+            self.spreads[: self.steps] = arrays[SPREADS]

@@ -1,0 +1,60 @@
+"""A point in a U-shaped maze, paid only at its other end, as pure JAX functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from gymnasium.spaces import Box
+
+from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
+
+SIDE = 1.0
+"""Both coordinates lie within."""
+TIP, HALF = 0.5, 0.1
+"""The wall reaches from the left side to x = TIP, and from y = -HALF to HALF."""
+START, NEAR = (-0.75, -0.55), 0.05
+GOAL, RADIUS = (-0.75, 0.55), 0.25
+STEP = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class JaxPointMaze(TimedTask):
+    """A point that is to walk around a wall: 1 for the step that comes within 0.25 of the goal, and nothing before.
+
+        x' = x + 0.1 clip(a_1, -1, 1),  up to the first wall in its way
+        y' = y + 0.1 clip(a_2, -1, 1),  likewise, from (x', y)
+
+    The maze is the square [-1, 1]^2 with a wall, [-1, 0.5] x [-0.1, 0.1], whose inside no point enters or crosses;
+    along its faces a point slides. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates, and ends
+    at the goal, (-0.75, 0.55), on the wall's other side.
+
+    Args:
+        limit: after so many steps an episode is truncated.
+    """
+
+    limit: int = 100
+
+    def reset_env(self, key: Array, params: Any) -> tuple[Array, Timed]:
+        place = jnp.array(START) + jax.random.uniform(key, (2,), minval=-NEAR, maxval=NEAR)
+        return place, started(place)
+
+    def step_env(self, key: Array, state: Timed, action: Array, params: Any) -> Stepped:
+        (x, y), move = state.place, STEP * jnp.clip(action, -1.0, 1.0)
+        # A point beside the wall's end cannot enter it; one above or below stays there while it is left of the end.
+        least = jnp.where((jnp.abs(y) < HALF), TIP, -SIDE)
+        x = jnp.clip(x + move[0], least, SIDE)
+        behind = x < TIP
+        bottom = jnp.where(behind & (y >= HALF), HALF, -SIDE)
+        top = jnp.where(behind & (y <= -HALF), -HALF, SIDE)
+        place = jnp.stack([x, jnp.clip(y + move[1], bottom, top)])
+        there = jnp.sum((place - jnp.array(GOAL)) ** 2) < RADIUS**2
+        return place, Timed(place, state.time + 1), jnp.where(there, 1.0, 0.0), there, {}
+
+    def observation_space(self, params: Any = None) -> Box:
+        return Box(-SIDE, SIDE, (2,))
+
+    def action_space(self, params: Any = None) -> Box:
+        return Box(-1.0, 1.0, (2,))

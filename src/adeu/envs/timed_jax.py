@@ -1,0 +1,40 @@
+"""What tasks in JAX with a limit of steps share."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+Array = jax.Array
+Stepped = tuple[Array, "Timed", Array, Array, dict[str, Any]]
+"""What `step_env` returns: the observation, the state, the reward, whether the task terminated, and info."""
+
+
+class Timed(NamedTuple):
+    place: Array
+    """What the next step depends on; most tasks observe it as it is."""
+    time: Array
+
+
+def started(place: Array) -> Timed:
+    """The state in which an episode begins."""
+    return Timed(place, jnp.zeros((), jnp.int32))
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedTask:
+    """A task with the interface of a gymnax environment that takes no params.
+
+    Args:
+        limit: after so many steps an episode is truncated.
+    """
+
+    limit: int
+
+    default_params = None
+
+    def is_truncated(self, state: Timed, params: Any) -> Array:
+        return state.time >= self.limit

@@ -1,0 +1,36 @@
+"""Hand-written controllers that find the reward of each sparse task."""
+
+import math
+
+import numpy as np
+
+
+def swing_and_hold(obs):
+    """The sparse pendulum: pump energy up to what it has at the top, then hold."""
+    cosine, sine, speed = obs
+    if cosine > 0.9:
+        return [-(10 * math.atan2(sine, cosine) + 2.5 * speed)]
+    energy = 0.5 * speed**2 + 15 * (cosine - 1)
+    return [math.copysign(2.0, -energy * speed)]
+
+
+def swing_and_balance(obs):
+    """The pole on a cart: the same, and keep the cart near the middle."""
+    x, speed, cosine, sine, turn = obs
+    if cosine > 0.85:
+        return [(x + 1.8 * speed + 24 * math.atan2(sine, cosine) + 5.2 * turn) / 5]
+    energy = turn**2 / 3 + 9.8 * (cosine - 1)
+    return [float(np.clip(energy * np.sign(turn * cosine), -1, 1)) - 0.3 * x]
+
+
+def walk_around(obs):
+    """The point maze: right to the wall's end, up, and back."""
+    x, y = obs
+    if y < 0.1 and x < 0.6:
+        return [1.0, 0.0]
+    return [0.0, 1.0] if y < 0.55 else [-1.0, 0.0]
+
+
+def rock(obs):
+    """The car: push to where it rolls."""
+    return [math.copysign(1.0, obs[1])]

@@ -1,0 +1,145 @@
+"""The exploration tasks as experiments: their cases, a tiny run of each task, controls, and figures by hand."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import adeu
+from adeu.agents import Dqn
+from adeu.experiments import explore, explore_tuning
+from adeu.experiments.lib.explore_table import explore_table
+from adeu.experiments.lib.jax_setting import TASKS
+from adeu.runs.statistics import difference, iqm
+from adeu.runs.sweep import sweep
+
+MEMBERS = {member.name.removeprefix("explore/"): member for member in explore.EXPERIMENT.members}
+TINY = {
+    "MountainCarContinuous-v0": "sac",
+    "SparsePendulum": "white",
+    "SwingUp": "rnd",
+    "PointMaze": "no-noise",
+    "ContinuousLake": "q-std",
+    "DeepSea-30": "options",
+    "Pendulum-v1": "sac-white",
+}
+
+
+def tiny(setting):
+    fields = {"target_every": 10} if isinstance(setting.agent, Dqn) else {}
+    agent = dataclasses.replace(setting.agent, hidden=(4,), batch=4, capacity=50, **fields)
+    return dataclasses.replace(setting, agent=agent, steps=20, warmup=10, evaluate_every=20, evaluate_episodes=1)
+
+
+@pytest.mark.parametrize("task", TINY)
+def test_a_tiny_run_of_each_task(task):
+    trainer = tiny(MEMBERS[task].cases[TINY[task]]).trainer(0)
+    (row,) = trainer.advance().rows
+    assert row["step"] == trainer.total == 20
+    assert np.isfinite(list(row.values())).all()
+    assert trainer.kept()["spread"].shape == (20,)
+
+
+def test_what_is_run():
+    assert set(MEMBERS) == set(explore.SCALES) <= set(TASKS)
+    for task, member in MEMBERS.items():
+        assert member.compared_with in member.cases
+        for case, setting in member.cases.items():
+            assert (setting.env, setting.steps, setting.enough, setting.agent.hidden) == (task, 30_000, 0, (64, 64))
+            assert case == "rnd" or not isinstance(setting.agent.explorer.f, adeu.Rnd)
+        mean, shuffled = (member.cases[f"rnd-{control}"] for control in ("mean-matched", "shuffled"))
+        assert dataclasses.replace(shuffled, control="mean") == mean
+        source = member.cases["rnd"]
+        same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
+        assert same == source.agent, "the same but for f and g"
+        assert (mean.source, source.recorded, mean.recorded) == ("rnd", True, False)
+
+
+def test_candidates_are_the_cases_with_an_amplitude():
+    for member in explore_tuning.EXPERIMENT.members:
+        names = {case.rpartition(" ")[0] for case in member.cases}
+        task = member.name.removeprefix("explore-tuning/")
+        assert names == explore.builds(task).keys() - {"no-noise", "sac"}
+        assert len(member.cases) == 4 * len(names)
+        assert not set(member.seeds) & set(MEMBERS[task].seeds)
+
+
+def test_figures_by_hand():
+    """Returns of 3 seeds on the maze, where scaling changes nothing, and on the car."""
+    returns = np.array([[0.0, 0, 0.5, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
+    final, area = (metric.of({"return": returns}) for metric in explore.metrics("PointMaze")[:2])
+    np.testing.assert_allclose(final, [0.9, 0, 1])
+    np.testing.assert_allclose(area, [4.5 / 7, 0, 1])
+    car = explore.scaled("MountainCarContinuous-v0", {"return": np.array([[-30.0, 46.5, 93.0, 99.0]])})
+    np.testing.assert_allclose(car, [[0, 0.5, 1, 1]])
+
+
+def fading(setting):
+    """Where f is RND, one that is not saturated."""
+    explorer = dataclasses.replace(setting.agent.explorer, f=adeu.Rnd(scale=0.3))
+    return dataclasses.replace(setting, agent=dataclasses.replace(setting.agent, explorer=explorer))
+
+
+def test_a_control_has_the_spreads_of_its_source():
+    cases = MEMBERS["PointMaze"].cases
+    source = fading(tiny(cases["rnd"])).trainer(0)
+    source.advance()
+    kept = source.kept()
+    later = kept["spread"][10:]
+    assert later.std() > 0
+    given = {}
+    for control in ("mean-matched", "shuffled"):
+        trainer = tiny(cases[f"rnd-{control}"]).trainer(0, kept)
+        (row,) = trainer.advance().rows
+        given[control] = trainer.given["recorded"]
+        assert row["spread"] == pytest.approx(given[control].mean())
+    np.testing.assert_allclose(given["mean-matched"], later.mean(), rtol=1e-5)
+    assert sorted(given["shuffled"][10:]) == sorted(later)
+    assert (given["shuffled"] != kept["spread"]).any()
+    with pytest.raises(ValueError, match="a control: its source takes a run of 20 steps, got '10'"):
+        tiny(cases["rnd-shuffled"]).trainer(0, {"spread": kept["spread"][:10]})
+
+
+@pytest.mark.slow
+def test_runs_in_folders(tmp_path):
+    """RND and a control, as the command runs them: a control starts from what its source kept."""
+    whole = MEMBERS["PointMaze"]
+    cases = {case: tiny(whole.cases[case]) for case in ("rnd", "rnd-mean-matched")}
+    member = dataclasses.replace(whole, cases=cases | {"rnd": fading(cases["rnd"])}, reference="rnd")
+    assert sweep(member.specs(range(1)), tmp_path, jobs=1) == {}
+    with np.load(tmp_path / "explore/PointMaze/rnd/seed-0/kept.npz") as kept:
+        spreads = kept["spread"]
+    rows, _ = member.write(range(1), tmp_path)
+    found = {row["case"]: row["value"] for row in rows if row["metric"] == "spread"}
+    assert found == {"rnd": pytest.approx(spreads.mean()), "rnd-mean-matched": pytest.approx(spreads[10:].mean())}
+
+
+def test_pictures(tmp_path):
+    steps, seeds = np.tile(np.arange(1, 6) * 1000.0, (5, 1)), np.arange(5.0)
+    curve = {"step": steps, "return": np.random.default_rng(0).random((5, 5)), "spread": steps / 5000, "seed": seeds}
+    curves = {"white": curve, "rnd": curve}
+    for pictures in (
+        explore.draw_one("PointMaze", curves, tmp_path),
+        explore.draw_all({f"explore/{task}": curves for task in ("PointMaze", "SwingUp")}, tmp_path),
+    ):
+        assert pictures
+        assert all(picture.stat().st_size > 1000 for picture in pictures)
+
+
+def test_the_table_by_hand():
+    ours, theirs = [0.2, 0.4, 0.6, 0.8, 0.9], [0.1, 0.1, 0.2, 0.2, 0.2]
+    head = {"metric": "final", "paper": None}
+    more = difference(ours, theirs, iqm)
+    rows = [
+        head | {"case": "white", **iqm(theirs)._asdict(), "difference": None},
+        head
+        | {"case": "rnd", **iqm(ours)._asdict()}
+        | {"difference": more.value, "difference_low": more.low, "difference_high": more.high},
+    ]
+    shown = explore_table({"explore/SwingUp": rows, "explore/PointMaze": rows[:1]})
+    assert [column.header for column in shown.columns] == ["", "SwingUp", "PointMaze"]
+    white, rnd = shown.columns[1].cells
+    assert white.startswith(f"{iqm(theirs).value:.2f}\n")
+    assert rnd.startswith(f"[bold]{iqm(ours).value:.2f}[/]")
+    assert f"{more.value:+.2f} ({more.low:+.2f} to {more.high:+.2f})" in rnd
+    assert list(shown.columns[2].cells) == [white.replace(white[:4], f"[bold]{white[:4]}[/]", 1), "-"]
