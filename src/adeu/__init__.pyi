@@ -30,13 +30,22 @@ from .distributions import (
     Bernoulli as Bernoulli,
 )
 from .distributions import (
+    BoxOptions as BoxOptions,
+)
+from .distributions import (
     Categorical as Categorical,
+)
+from .distributions import (
+    Colored as Colored,
 )
 from .distributions import (
     Gaussian as Gaussian,
 )
 from .distributions import (
     Options as Options,
+)
+from .distributions import (
+    OrnsteinUhlenbeck as OrnsteinUhlenbeck,
 )
 from .guards import KnownUnsafe as KnownUnsafe
 from .mechanisms.combine import (

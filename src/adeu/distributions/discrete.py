@@ -18,7 +18,12 @@ class _Discrete(Distribution):
         from gymnasium.spaces import Discrete
 
         if not isinstance(action_space, Discrete):
-            check.refuse(self, "action space", "a Discrete (Gaussian takes a Box)", action_space)
+            check.refuse(
+                self,
+                "action space",
+                "a Discrete (Gaussian, Colored, OrnsteinUhlenbeck and Options take a Box)",
+                action_space,
+            )
         return self
 
     def impose(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,9 @@ import numpy as np
 
 from adeu.core import check
 from adeu.core.contract import Array, Key, State
+from adeu.distributions.box_options import BoxOptions
 from adeu.distributions.discrete import _Discrete, best, choose
-from adeu.distributions.zeta import zeta_survival
+from adeu.distributions.zeta import LONGEST, draw_length
 
 
 class OptionsCarry(NamedTuple):
@@ -22,18 +23,19 @@ class OptionsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Options(_Discrete):
-    """With probability `spread` begins an option: actions repeated for a heavy-tailed time; for Discrete spaces.
+    """With probability `spread` begins an option: actions repeated for a heavy-tailed time.
 
         n ~ zeta(mu), at most 10,000:  P(n) = n^-mu / zeta(mu)
 
     An option is one action, or a sequence of them, played n times over; then the policy decides again. An option
     that comes to an action the mask forbids ends there. Explored: an option decides the action. Actions count from
-    0, wherever the space starts.
+    0, wherever the space starts. In a Box (see `bind`) it becomes `BoxOptions`: an offset held for n steps, times the
+    spread.
 
     Args:
         mu: the tail's exponent, > 1; the smaller, the longer.
         carried: whether an option outlives its episode.
-        options: sequences of actions to choose from; None: each single action.
+        options: sequences of discrete actions to choose from; None: each single action.
         weights: how often each of `options` is begun, in proportion; None: equally often.
 
     Examples:
@@ -55,7 +57,7 @@ class Options(_Discrete):
     options: Any = None
     weights: Any = None
 
-    longest = 10_000
+    longest = LONGEST
 
     def __post_init__(self) -> None:
         check.number(self, "mu", above=1)
@@ -73,13 +75,23 @@ class Options(_Discrete):
             if not (fits and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
                 check.refuse(self, "weights", f"{count} numbers >= 0, not all 0", self.weights)
 
-    def bind(self, observation_space: Any, action_space: Any) -> Self:
+    def bind(self, observation_space: Any, action_space: Any) -> Any:
+        from gymnasium.spaces import Box
+
+        if isinstance(action_space, Box):
+            return self._in_box().bind(observation_space, action_space)
         bound = super().bind(observation_space, action_space)
         if self.options is not None and max(map(max, self.options)) >= action_space.n:
             check.refuse(self, "options", f"actions below {action_space.n} in {action_space}", self.options)
         if self.options is None and self.weights is not None and len(self.weights) != action_space.n:
             check.refuse(self, "weights", f"{action_space.n} numbers in {action_space}", self.weights)
         return bound
+
+    def _in_box(self) -> BoxOptions:
+        for argument in ("options", "weights"):
+            if getattr(self, argument) is not None:
+                check.refuse(self, argument, "None in a Box, where an option is an offset", getattr(self, argument))
+        return BoxOptions(self.mu, self.carried)
 
     def begin(self, key: Key, carry: OptionsCarry | None = None) -> OptionsCarry:
         if self.carried and carry is not None:
@@ -105,7 +117,7 @@ class Options(_Discrete):
         coin = jax.random.bernoulli(key_coin, jnp.clip(spread, 0.0, 1.0))
         begins = (carry.steps_left == 0) & coin & jnp.any(weights > 0)
         option = jnp.where(begins, choose(key_option, weights), carry.option)
-        steps_left = jnp.where(begins, self._draw(key_length) * lengths[option], carry.steps_left)
+        steps_left = jnp.where(begins, draw_length(key_length, self.mu) * lengths[option], carry.steps_left)
 
         # Counting down from a multiple of the length, -steps_left is the place in the sequence.
         action = table[option, -steps_left % lengths[option]]
@@ -119,12 +131,6 @@ class Options(_Discrete):
         table = [option + (0,) * (max(lengths) - len(option)) for option in options]
         weights = self.weights or (1.0,) * len(options)
         return jnp.array(table, jnp.int32), jnp.array(lengths, jnp.int32), jnp.array(weights, float)
-
-    def _draw(self, key: Key) -> Array:
-        """How often an option is played: n ~ zeta(mu)."""
-        survival = jnp.asarray(zeta_survival(self.mu, self.longest))
-        above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
-        return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)
 
 
 def _is_action(value: Any) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import functools
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+
+from adeu.core.contract import Array, Key
+
+LONGEST = 10_000
+"""The most steps that are drawn."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -13,3 +20,10 @@ def zeta_survival(mu: float, longest: int) -> np.ndarray:
     from scipy.special import zeta
 
     return np.asarray(zeta(mu, np.arange(2, longest + 1)) / zeta(mu))
+
+
+def draw_length(key: Key, mu: float) -> Array:
+    """Draws n ~ zeta(mu), at most `LONGEST`."""
+    survival = jnp.asarray(zeta_survival(mu, LONGEST))
+    above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
+    return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)
