@@ -4,6 +4,8 @@ from . import runs as runs
 from . import tabular as tabular
 from . import theory as theory
 from .behavior.behavior import Behavior as Behavior
+from .behavior.bonus import Bonus as Bonus
+from .behavior.bonus import VectorBonus as VectorBonus
 from .core.contract import (
     Decision as Decision,
 )

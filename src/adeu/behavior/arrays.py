@@ -56,6 +56,17 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")
 
 
+def check_uncertainty(name: str, part: Any, values: np.ndarray, obs: Any) -> None:
+    """Refuses what f or g may not return, with the observation that it was returned for."""
+    if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
+        index = int(np.argmin(np.isfinite(values) & (values >= 0)))
+        row = jax.tree.map(lambda leaf: leaf[index].tolist(), obs)
+        raise ValueError(
+            f"{name} must return a finite number >= 0; {part!r} returned {values[index]} in environment {index} "
+            f"(observation {row})"
+        )
+
+
 def read_tree(name: str, value: Any, example: Any, lead: int | None) -> Any:
     """Like `read` for a (nested) dict or tuple of arrays, shaped as `example` is."""
     if isinstance(example, dict):

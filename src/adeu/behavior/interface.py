@@ -24,15 +24,13 @@ class Interface:
     """
 
     def __init__(self, env: Any, encoder: Callable[[Any], Any] | None) -> None:
-        from gymnasium.spaces import Box, Discrete
+        from gymnasium.spaces import Discrete
 
         for attribute in ("observation_space", "action_space"):
             if not hasattr(env, attribute):
                 check.refuse("Behavior", "env", f"an environment with an {attribute}", env)
         self.observation_space = getattr(env, "single_observation_space", env.observation_space)
         self.action_space = getattr(env, "single_action_space", env.action_space)
-        if not isinstance(self.action_space, Box | Discrete):
-            check.refuse("Behavior", "env", "an action space that is Box or Discrete", self.action_space)
         vector = hasattr(env, "num_envs")
         self.num_envs = int(env.num_envs) if vector else 1
         self.lead = self.num_envs if vector else None
@@ -56,6 +54,19 @@ class Interface:
             encoded = arrays.to_numpy(encoder(self._raw))
             self.example = encoded.astype(arrays.compute_dtype(encoded.dtype))
             self.encode(self._raw, self.num_envs)
+
+    def require_actions(self) -> None:
+        """Refuses an action space that a D could not sample from."""
+        from gymnasium.spaces import Box, Discrete
+
+        if not isinstance(self.action_space, Box | Discrete):
+            check.refuse("Behavior", "env", "an action space that is Box or Discrete", self.action_space)
+
+    def nothing(self, cost: bool) -> Transition:
+        """A batch of transitions of zeros, as `transition` returns them."""
+        number, flag = np.zeros(self.num_envs, self._float), np.zeros(self.num_envs, bool)
+        action = np.zeros((self.num_envs, *self._action_shape), self._action_dtype)
+        return Transition(self._raw, action, number, self._raw, flag, flag, number if cost else None)
 
     def observation(self, obs: Any, lead: int | None, name: str = "observation") -> Any:
         """The environment's own observations, checked."""
@@ -139,10 +150,12 @@ class Interface:
     def encode_transition(self, transition: Transition) -> Transition:
         """What the mechanisms see of a checked transition."""
         lead, first = len(transition.reward), self._first_action
+        obs = self.encode(transition.obs, lead)
+        same = transition.next_obs is transition.obs
         return transition._replace(
-            obs=self.encode(transition.obs, lead),
+            obs=obs,
             action=transition.action - first if first else transition.action,
-            next_obs=self.encode(transition.next_obs, lead),
+            next_obs=obs if same else self.encode(transition.next_obs, lead),
         )
 
     def action(self, action: np.ndarray) -> Any:
