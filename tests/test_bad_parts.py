@@ -3,6 +3,7 @@
 import re
 
 import gymnasium
+import jax
 import numpy as np
 import pytest
 
@@ -64,6 +65,20 @@ CONSTRUCTIONS = [
     ),
     (lambda: adeu.Gaussian(-3e38, 3e38), "Gaussian: the range (low, high) takes finite numbers with low < high"),
     (lambda: adeu.Gaussian(moment="sd"), "Gaussian: moment takes 'std' or 'variance', got 'sd'"),
+    (lambda: adeu.Colored(beta=-0.1), "Colored: beta takes a finite number >= 0 and <= 2, got -0.1"),
+    (lambda: adeu.Colored(beta=2.5), "Colored: beta takes a finite number >= 0 and <= 2, got 2.5"),
+    (lambda: adeu.Colored(beta=float("nan")), "Colored: beta takes a finite number >= 0 and <= 2, got nan"),
+    (lambda: adeu.Colored(carried=1), "Colored: carried takes a bool, got 1"),
+    (lambda: adeu.Colored(moment="sd"), "Colored: moment takes 'std' or 'variance', got 'sd'"),
+    (lambda: adeu.Colored(low=1.0), "Colored: the range (low, high) takes both or neither, got (1.0, None)"),
+    (lambda: adeu.Colored().begin(jax.random.key(0)), "Colored: no range yet; give low and high, or bind it"),
+    (
+        lambda: adeu.OrnsteinUhlenbeck(theta=0),
+        "OrnsteinUhlenbeck: theta takes a finite number > 0 and <= 1, got 0",
+    ),
+    (lambda: adeu.OrnsteinUhlenbeck(1.1), "OrnsteinUhlenbeck: theta takes a finite number > 0 and <= 1, got 1.1"),
+    (lambda: adeu.BoxOptions(mu=1.0), "BoxOptions: mu takes a finite number > 1, got 1.0"),
+    (lambda: adeu.BoxOptions(carried=0), "BoxOptions: carried takes a bool, got 0"),
     (lambda: adeu.Categorical(temperature=0), "Categorical: temperature takes a finite number >= 1e-30, got 0"),
     (lambda: adeu.Options(mu=1.0), "Options: mu takes a finite number > 1, got 1.0"),
     (lambda: adeu.Options(carried=1), "Options: carried takes a bool, got 1"),
@@ -100,9 +115,26 @@ def explorer(f=F, D=None, **others):
 
 BINDINGS = [
     (CARTPOLE, explorer(D=adeu.Gaussian()), "Gaussian: action space takes a Box"),
-    (PENDULUM, explorer(), "Bernoulli: action space takes a Discrete (Gaussian takes a Box), got Box(-2.0, 2.0"),
+    (
+        PENDULUM,
+        explorer(),
+        "Bernoulli: action space takes a Discrete (Gaussian, Colored, OrnsteinUhlenbeck and Options take a Box)",
+    ),
     (PENDULUM, explorer(D=adeu.Categorical()), "Categorical: action space takes a Discrete"),
-    (PENDULUM, explorer(D=adeu.Options()), "Options: action space takes a Discrete"),
+    (
+        PENDULUM,
+        explorer(D=adeu.Options(options=[[0]])),
+        "Options: options takes None in a Box, where an option is an",
+    ),
+    (
+        PENDULUM,
+        explorer(D=adeu.Options(weights=[1.0])),
+        "Options: weights takes None in a Box, where an option is an",
+    ),
+    (CARTPOLE, explorer(D=adeu.Colored()), "Colored: action space takes a Box (Categorical, Bernoulli and"),
+    (CARTPOLE, explorer(D=adeu.OrnsteinUhlenbeck()), "OrnsteinUhlenbeck: action space takes a Box"),
+    (CARTPOLE, explorer(D=adeu.BoxOptions()), "BoxOptions: action space takes a Box"),
+    (PENDULUM, explorer(D=adeu.Colored(low=-3.0, high=3.0)), "Colored: the range (low, high) takes a range inside"),
     (
         PENDULUM,
         explorer(D=adeu.Gaussian(-3.0, 3.0)),

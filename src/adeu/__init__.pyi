@@ -4,6 +4,8 @@ from . import runs as runs
 from . import tabular as tabular
 from . import theory as theory
 from .behavior.behavior import Behavior as Behavior
+from .behavior.bonus import Bonus as Bonus
+from .behavior.bonus import VectorBonus as VectorBonus
 from .core.contract import (
     Decision as Decision,
 )
@@ -30,13 +32,22 @@ from .distributions import (
     Bernoulli as Bernoulli,
 )
 from .distributions import (
+    BoxOptions as BoxOptions,
+)
+from .distributions import (
     Categorical as Categorical,
+)
+from .distributions import (
+    Colored as Colored,
 )
 from .distributions import (
     Gaussian as Gaussian,
 )
 from .distributions import (
     Options as Options,
+)
+from .distributions import (
+    OrnsteinUhlenbeck as OrnsteinUhlenbeck,
 )
 from .guards import KnownUnsafe as KnownUnsafe
 from .mechanisms.combine import (

@@ -20,8 +20,12 @@ from adeu.core.contract import Part
 from adeu.core.explorer import Explorer
 from adeu.core.json_data import Json
 
-_MECHANISMS = (f"{mechanisms.__name__}.{module.name}" for module in pkgutil.iter_modules(mechanisms.__path__))
-_MODULES = (*map(importlib.import_module, _MECHANISMS), normalizers, distributions, guards)
+_FILES = (
+    f"{package.__name__}.{module.name}"
+    for package in (mechanisms, distributions)
+    for module in pkgutil.iter_modules(package.__path__)
+)
+_MODULES = (*map(importlib.import_module, _FILES), normalizers, guards)
 
 PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
     name: value

@@ -12,6 +12,7 @@ from pettingzoo.test.example_envs import generated_agents_parallel_v0
 
 import adeu
 from adeu.adapters.pettingzoo import ParallelBehavior
+from tests.adapters.noise import NOISES, assert_remembered
 from tests.adapters.sb3_tools import constant, same
 
 COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Bernoulli())
@@ -22,11 +23,11 @@ class Leaving(pettingzoo.ParallelEnv):
 
     metadata = {"name": "leaving"}  # noqa: RUF012
 
-    def __init__(self, *lengths):
+    def __init__(self, *lengths, does=None):
         self.possible_agents = [f"agent_{i}" for i in range(len(lengths))]
         self.lengths = dict(zip(self.possible_agents, lengths, strict=True))
         self.agents = []
-        self.sees, self.does = spaces.Box(0.0, 100.0, (2,), np.float32), spaces.Discrete(2)
+        self.sees, self.does = spaces.Box(0.0, 100.0, (2,), np.float32), does or spaces.Discrete(2)
 
     def observation_space(self, agent):
         return self.sees
@@ -65,6 +66,11 @@ class Seen(adeu.Mechanism):
         return state + jnp.append(transition.next_obs, jnp.asarray(transition.cost, float))
 
 
+def zero(space):
+    """A center: the same for every step."""
+    return np.zeros(space.shape) if isinstance(space, spaces.Box) else np.arange(space.n, dtype=float)
+
+
 def play(behavior, env, episodes, seed=0, most=100):
     """The decisions of each agent, one list for each episode."""
     record = []
@@ -74,7 +80,7 @@ def play(behavior, env, episodes, seed=0, most=100):
         for _ in range(most):
             if not env.agents:
                 break
-            centers = {agent: np.arange(env.action_space(agent).n, dtype=float) for agent in env.agents}
+            centers = {agent: zero(env.action_space(agent)) for agent in env.agents}
             decisions = behavior.act({agent: observations[agent] for agent in env.agents}, centers)
             assert list(decisions) == list(env.agents)
             for agent, decision in decisions.items():
@@ -99,6 +105,15 @@ def test_each_agent_follows_its_own_episodes(shared):
         assert all(len(episode) == length and len(set(episode)) == 1 for episode in coins[agent])
         assert len({episode[0] for episode in coins[agent]}) == 2
     assert coins["agent_0"] != [episode[:1] for episode in coins["agent_1"]]
+
+
+@pytest.mark.parametrize("name", NOISES)
+@pytest.mark.parametrize("shared", [False, True])
+def test_noise_with_memory_lasts_through_each_agents_episode(shared, name):
+    env = Leaving(5, 7, does=spaces.Box(-1.0, 1.0, (2,)))
+    record = play(ParallelBehavior(constant(0.05, NOISES[name]), env, shared=shared), env, 25)
+    for agent, length in env.lengths.items():
+        assert_remembered(np.concatenate([[d.action for d in episode[agent]] for episode in record]), length)
 
 
 def test_an_agents_stream_stands_still_while_it_is_away():

@@ -6,6 +6,7 @@ import pytest
 
 import adeu
 from adeu.adapters.sbx import ExplorerCallback
+from tests.adapters.noise import NOISES, assert_remembered
 from tests.adapters.sb3_tools import TWO, Record, clocks, constant, make, same
 
 RND = adeu.Rnd(scale=1.0, hidden=(8,), features=4)
@@ -35,6 +36,16 @@ def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name):
     np.testing.assert_allclose(uncertainty, q_values.std(axis=0)[:, 0], rtol=1e-4, atol=1e-6)
     away = np.abs(np.concatenate(record.actions) - mean).mean(axis=1)
     assert 0 < away.max() < 5 * uncertainty.max()
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_noise_with_memory_lasts_through_an_episode(sbx, name):
+    model, callback = make(sbx.TD3, clocks(5, 7)), ExplorerCallback(constant(0.05, NOISES[name]))
+    model.learn(300, callback=[callback, record := Record(callback)])
+    center = model.policy.scale_action(model.predict(np.concatenate(record.obs), deterministic=True)[0])
+    noise = np.stack(record.actions) - center.reshape(-1, 2, 2)
+    for env, length in enumerate((5, 7)):
+        assert_remembered(noise[:, env], length)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 import adeu
 from tests.adapters.clock import Clock
+from tests.adapters.noise import NOISES, assert_remembered
 from tests.adapters.sb3_tools import TWO, constant
 
 
@@ -108,6 +109,15 @@ def test_it_explores_in_its_collector_and_in_no_other(ts):
     batch = batch_of(testing)
     np.testing.assert_allclose(batch.act, agent.policy(batch).act.detach().numpy(), atol=1e-6)
     assert exploration.behavior.step == 400
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_noise_with_memory_lasts_through_an_episode(ts, name):
+    agent, _, training, _ = ts.make(constant(0.05, NOISES[name]), 5, 7)
+    training.collect(n_step=400)
+    for buffer, length in zip(training.buffer.buffers, (5, 7), strict=True):
+        batch = buffer.sample(0)[0]
+        assert_remembered(batch.act - agent.policy(batch).act.detach().numpy(), length)
 
 
 def test_dqn_explores_by_the_spread(ts):

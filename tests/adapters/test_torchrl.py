@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 import adeu
 from tests.adapters.clock import Clock
+from tests.adapters.noise import NOISES, assert_remembered
 from tests.adapters.sb3_tools import constant
 
 COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Gaussian())
@@ -78,6 +79,16 @@ def test_it_moves_the_action_only_where_exploration_is_random(rl):
         greedy = env.rollout(10, policy, break_when_any_done=False)
     assert torch.equal(greedy["action"], policy[0](greedy.clone())["action"])
     assert greedy.get("adeu", None) is None
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_noise_with_memory_travels_in_the_tensordict(rl, name):
+    env = rl.env(5, 7, actions=spaces.Box(-9.0, 9.0, (2,)))
+    policy = rl.policy(rl.ExplorerModule(constant(0.05, NOISES[name]), env, seed=0))
+    data = env.rollout(200, policy, break_when_any_done=False)
+    noise = (data["action"] - policy[0](data.clone())["action"]).detach().numpy()
+    for env_noise, length in zip(noise, (5, 7), strict=True):
+        assert_remembered(env_noise, length)
 
 
 def test_each_environments_coins_travel_in_the_tensordict(rl):

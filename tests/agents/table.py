@@ -45,13 +45,13 @@ def choosing(f: adeu.Mechanism, D: adeu.Distribution | None = None, **fields: An
     return Dqn(explorer, target_every=2, **SIZES, **fields)
 
 
-def moving(f: adeu.Mechanism, **fields: Any) -> Td3:
-    explorer = adeu.Explorer(f, adeu.Saturating(0.5), adeu.Gaussian())
+def moving(f: adeu.Mechanism, D: adeu.Distribution | None = None, **fields: Any) -> Td3:
+    explorer = adeu.Explorer(f, adeu.Saturating(0.5), D or adeu.Gaussian())
     return Td3(explorer, **SIZES, **{"policy_delay": 1} | fields)
 
 
-def entropic(f: adeu.Mechanism, **fields: Any) -> Sac:
-    return Sac(adeu.Explorer(f, adeu.Saturating(0.5), adeu.Gaussian()), **SIZES, **fields)
+def entropic(f: adeu.Mechanism, D: adeu.Distribution | None = None, **fields: Any) -> Sac:
+    return Sac(adeu.Explorer(f, adeu.Saturating(0.5), D or adeu.Gaussian()), **SIZES, **fields)
 
 
 class Case(NamedTuple):
@@ -84,6 +84,9 @@ CASES = {
     "td3-bonus": Case(moving(adeu.Constant(0.1), bonus=RND), PENDULUM),
     "td3-gated": Case(moving(adeu.Constant(0.5), gated=True), PENDULUM),
     "td3-weighted": Case(moving(RND, weighted=True), PENDULUM),
+    "td3-colored": Case(moving(adeu.Constant(0.5), adeu.Colored(1.0)), PENDULUM),
+    "td3-options": Case(moving(adeu.Constant(0.5), adeu.Options(2.0, carried=True)), PENDULUM),
+    "sac-ou": Case(entropic(adeu.Constant(0.5), adeu.OrnsteinUhlenbeck(0.15)), PENDULUM),
     "sac-mean": Case(entropic(adeu.EnsembleStd(), center="mean"), PENDULUM),
     "sac-sample": Case(entropic(adeu.TdError(), center="sample", temperature=0.2, update_every=2), PENDULUM),
 }

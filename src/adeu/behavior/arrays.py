@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 if TYPE_CHECKING:
-    from gymnasium.spaces import Box, Discrete
+    from gymnasium.spaces import Space
 
 Observation = np.ndarray | dict[str, "Observation"] | tuple["Observation", ...]
 """Checked observations, of a batch of environments: arrays, in (nested) dicts and tuples as their space has them."""
@@ -62,6 +62,17 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise ValueError(f"{name} takes finite numbers, got {array[tuple(bad)]} at index {bad.tolist()}")
 
 
+def check_uncertainty(name: str, part: object, values: np.ndarray, obs: Observation) -> None:
+    """Rejects what f or g may not return, with the observation that it was returned for."""
+    if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
+        index = int(np.argmin(np.isfinite(values) & (values >= 0)))
+        row = jax.tree.map(lambda leaf: leaf[index].tolist(), obs)
+        raise ValueError(
+            f"{name} must return a finite number >= 0; {part!r} returned {values[index]} in environment {index} "
+            f"(observation {row})"
+        )
+
+
 def read_tree(name: str, value: object, example: Observation, lead: int | None) -> Observation:
     """Like `read` for a (nested) dict or tuple of arrays, shaped as `example` is."""
     if isinstance(example, dict):
@@ -95,7 +106,7 @@ def compute_dtype(dtype: DTypeLike) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
-def to_space(space: Box | Discrete, action: np.ndarray) -> np.ndarray:
+def to_space(space: Space[Any], action: np.ndarray) -> np.ndarray:
     """Actions in a space's own type: a Discrete counts from its `start`; a Box is clipped, because an action that is
     exact in its own type may lie outside the bounds by a rounding.
 
@@ -106,8 +117,10 @@ def to_space(space: Box | Discrete, action: np.ndarray) -> np.ndarray:
         >>> to_space(gymnasium.spaces.Box(-1, 1, (1,)), np.array([1.5])).tolist()
         [1.0]
     """
-    from gymnasium.spaces import Box
+    from gymnasium.spaces import Box, Discrete
 
     if isinstance(space, Box):
-        return np.clip(action.astype(space.dtype), space.low, space.high)
+        clipped: np.ndarray = np.clip(action.astype(space.dtype), space.low, space.high)
+        return clipped
+    assert isinstance(space, Discrete)
     return np.asarray(action + space.start).astype(space.dtype)

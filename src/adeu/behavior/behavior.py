@@ -8,19 +8,18 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
 from adeu.behavior import arrays, storage
 from adeu.behavior.arrays import Observation
 from adeu.behavior.batched import Stream, batched
 from adeu.behavior.history import WINDOW, History
+from adeu.behavior.hosts import hosts_of
 from adeu.behavior.interface import Interface
 from adeu.core import check
-from adeu.core.contract import Decision, LearningPart, Transition
+from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer, ExplorerHook, ExplorerState
 from adeu.core.json_data import Json
-from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 
 
@@ -58,9 +57,10 @@ class Behavior:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
             check.refuse(self, "seed", "a whole number from 0 to 2**32 - 1", seed)
         self._interface = interface = Interface(env, encoder)
+        interface.require_actions()
         spaces = (interface.observation_space if encoder is None else None, interface.action_space)
         self.explorer = explorer.bind(*spaces)
-        self._hosts = _hosts(self.explorer)
+        self._hosts = hosts_of(self.explorer.parts.values())
         self._learns_from = self.explorer.learns_from
         self._batched = batched(self.explorer)
         n = interface.num_envs
@@ -259,12 +259,7 @@ class Behavior:
         numpy = Decision(*map(np.array, decision))
         measured: dict[str, np.ndarray] = {"f": numpy.uncertainty, "g": numpy.spread}
         for name, values in measured.items():
-            if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
-                index = int(np.argmin(np.isfinite(values) & (values >= 0)))
-                raise ValueError(
-                    f"{name} must return a finite number >= 0; {getattr(self.explorer, name)!r} returned "
-                    f"{values[index]} in environment {index} (observation {_row(obs, index)})"
-                )
+            arrays.check_uncertainty(name, getattr(self.explorer, name), values, obs)
         numpy = numpy._replace(action=self._interface.action(numpy.action))
         return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
 
@@ -296,18 +291,3 @@ class Behavior:
         if topic not in self._warned:
             self._warned.add(topic)
             warnings.warn(message, stacklevel=4)
-
-
-def _hosts(explorer: Explorer) -> list[FromHost]:
-    def find(part: LearningPart) -> list[FromHost]:
-        return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
-
-    hosts = [host for part in explorer.parts.values() for host in find(part)]
-    names = [host.name for host in hosts]
-    if len(set(names)) < len(names):
-        raise ValueError(f"each from_host takes a name of its own, got {names}")
-    return hosts
-
-
-def _row(obs: Observation, index: int) -> object:
-    return jax.tree.map(lambda leaf: leaf[index].tolist(), obs)

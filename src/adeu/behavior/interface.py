@@ -14,7 +14,7 @@ from adeu.core import check
 from adeu.core.contract import RESERVED, Transition
 
 if TYPE_CHECKING:
-    from gymnasium.spaces import Discrete
+    from gymnasium.spaces import Discrete, Space
 
 
 class Interface:
@@ -28,15 +28,12 @@ class Interface:
     """
 
     def __init__(self, env: object, encoder: Callable[[Any], Any] | None) -> None:
-        from gymnasium.spaces import Box, Discrete
+        from gymnasium.spaces import Discrete
 
         for attribute in ("observation_space", "action_space"):
             if not hasattr(env, attribute):
                 check.refuse("Behavior", "env", f"an environment with an {attribute}", env)
-        states: object = _space(env, "observation_space")
-        actions: object = _space(env, "action_space")
-        if not isinstance(actions, Box | Discrete):
-            check.refuse("Behavior", "env", "an action space that is Box or Discrete", actions)
+        states, actions = _space(env, "observation_space"), _space(env, "action_space")
         self.observation_space, self.action_space = states, actions
         self.num_envs = int(env.num_envs) if hasattr(env, "num_envs") else 1
         self.lead = self.num_envs if hasattr(env, "num_envs") else None
@@ -49,7 +46,7 @@ class Interface:
         self._first_action = int(actions.start) if isinstance(actions, Discrete) else 0
         self._num_actions = int(actions.n) if isinstance(actions, Discrete) else None
         self._action_shape = actions.shape or ()
-        self._action_dtype = arrays.compute_dtype(actions.dtype)
+        self._action_dtype = arrays.compute_dtype(actions.dtype or float)
         self._center_shape = self._action_shape if self._num_actions is None else (self._num_actions,)
         self._float = arrays.compute_dtype(float)
 
@@ -60,6 +57,19 @@ class Interface:
             encoded = arrays.to_numpy(encoder(self._raw))
             self.example = encoded.astype(arrays.compute_dtype(encoded.dtype))
             self.encode(self._raw, self.num_envs)
+
+    def require_actions(self) -> None:
+        """Refuses an action space that a D could not sample from."""
+        from gymnasium.spaces import Box, Discrete
+
+        if not isinstance(self.action_space, Box | Discrete):
+            check.refuse("Behavior", "env", "an action space that is Box or Discrete", self.action_space)
+
+    def nothing(self, cost: bool) -> Transition:
+        """A batch of transitions of zeros, as `transition` returns them."""
+        number, flag = np.zeros(self.num_envs, self._float), np.zeros(self.num_envs, bool)
+        action = np.zeros((self.num_envs, *self._action_shape), self._action_dtype)
+        return Transition(self._raw, action, number, self._raw, flag, flag, number if cost else None)
 
     def observation(self, obs: object, lead: int | None, name: str = "observation") -> Observation:
         """The environment's own observations, checked."""
@@ -144,10 +154,12 @@ class Interface:
     def encode_transition(self, transition: Transition) -> Transition:
         """What the mechanisms see of a checked transition."""
         lead, first = len(transition.reward), self._first_action
+        obs = self.encode(transition.obs, lead)
+        same = transition.next_obs is transition.obs
         return transition._replace(
-            obs=self.encode(transition.obs, lead),
+            obs=obs,
             action=transition.action - first if first else transition.action,
-            next_obs=self.encode(transition.next_obs, lead),
+            next_obs=obs if same else self.encode(transition.next_obs, lead),
         )
 
     def action(self, action: np.ndarray) -> np.ndarray:
@@ -185,9 +197,10 @@ def _check_members(name: str, values: np.ndarray, space: Discrete) -> None:
         raise ValueError(f"{name} takes members of {space}, got {values.tolist()}")
 
 
-def _space(env: object, name: str) -> object:
+def _space(env: object, name: str) -> Space[Any]:
     """A space of one environment, also where `env` is a vector."""
-    return getattr(env, f"single_{name}", getattr(env, name))
+    space: Space[Any] = getattr(env, f"single_{name}", getattr(env, name))
+    return space
 
 
 def _stacked(rows: list[dict[str, object]]) -> object:

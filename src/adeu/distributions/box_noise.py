@@ -1,0 +1,91 @@
+"""What the distributions over a Box share: noise of unit variance, times the spread, in half ranges."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Distribution, Key, State
+
+
+class _BoxNoise(Distribution):
+    """Noise around the mean action. A subclass has these fields and writes `_noise`."""
+
+    low: Any
+    high: Any
+    moment: str
+
+    def __post_init__(self) -> None:
+        check.one_of(self, "moment", ("std", "variance"))
+        if (self.low is None) != (self.high is None):
+            check.refuse(self, "the range (low, high)", "both or neither", (self.low, self.high))
+        if self.low is not None:
+            check.frozen(self, "low")
+            check.frozen(self, "high")
+            low, high = np.asarray(self.low, np.float32), np.asarray(self.high, np.float32)
+            alike = () in (low.shape, high.shape) or low.shape == high.shape
+            with np.errstate(over="ignore"):
+                fits = alike and np.isfinite(high - low).all() and bool(np.all(low < high))
+            if not fits:
+                check.refuse(self, "the range (low, high)", "finite numbers with low < high", (self.low, self.high))
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        from gymnasium.spaces import Box
+
+        if not isinstance(action_space, Box):
+            check.refuse(
+                self, "action space", "a Box (Categorical, Bernoulli and Options take a Discrete)", action_space
+            )
+        if action_space.dtype.kind != "f":
+            check.refuse(self, "action space", "a Box of real numbers", action_space)
+        low, high = action_space.low, action_space.high
+        if self.low is None:
+            with np.errstate(over="ignore"):
+                bounded = np.isfinite(np.float32(high - low)).all()
+            if not bounded:
+                name = type(self).__name__
+                check.refuse(
+                    self, "action space", f"a bounded Box, or a range: {name}(low=..., high=...)", action_space
+                )
+            return dataclasses.replace(self, **{"low": low, "high": high})
+        own_low, own_high = np.asarray(self.low, low.dtype), np.asarray(self.high, high.dtype)
+        if {own_low.shape, own_high.shape} - {(), low.shape} or np.any(own_low < low) or np.any(own_high > high):
+            check.refuse(
+                self,
+                "the range (low, high)",
+                f"a range inside the action space {action_space}",
+                (self.low, self.high),
+            )
+        return self
+
+    def sample(
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
+    ) -> tuple[Array, Array, Carry]:
+        self._require_range()
+        low, high, center = (jnp.asarray(value, float) for value in (self.low, self.high, center))
+        std = spread if self.moment == "std" else jnp.sqrt(spread)
+        unit, carry = self._noise(key, carry, center.shape)
+        noise = std * (high - low) / 2 * unit
+        if action_mask is not None:
+            noise = jnp.where(action_mask, noise, 0.0)
+        return jnp.clip(center + noise, low, high), jnp.asarray(spread) > 0, carry
+
+    def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
+        """Numbers of mean 0 and variance 1, and the new carry."""
+        raise NotImplementedError
+
+    def _require_range(self) -> None:
+        if self.low is None:
+            name = type(self).__name__
+            raise ValueError(f"{name}: no range yet; give low and high, or bind it to a Box (Behavior does)")

@@ -1,0 +1,90 @@
+"""D: a softmax over n actions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key, State
+from adeu.distributions.discrete import _Discrete, best, choose
+
+
+@dataclasses.dataclass(frozen=True)
+class Categorical(_Discrete):
+    """Boltzmann exploration whose preferences are trusted as far as the agent is sure; for Discrete spaces.
+
+        p(a) = softmax(trust * q(s, a) / temperature),  trust = 1 - spread
+
+    A spread of 1 is exactly uniform. A spread of 0 is the plain softmax, which is as good as greedy only where
+    preferences differ by much more than the temperature: with Q-values between 0 and 1, take 0.01 rather than 1.
+    Explored: the action is not among the best.
+
+    Args:
+        temperature: of the softmax where the agent is sure, in units of the preferences.
+
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.Categorical()
+        >>> [round(float(p), 4) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=0.0)]
+        [0.7311, 0.2689]
+        >>> [float(p) for p in D.probabilities(jax.numpy.array([1.0, 0.0]), spread=1.0)]
+        [0.5, 0.5]
+
+    Paper: the appendix's grid example, Eq. "motivation_example_adeu".
+    """
+
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        check.number(self, "temperature", at_least=1e-30)
+
+    def probabilities(self, center: Array, spread: Array, action_mask: Array | None = None) -> Array:
+        center = jnp.asarray(center, float)
+        preferences = self._preferences(center, action_mask)
+        trust = (1.0 - jnp.clip(spread, 0.0, 1.0)) / self.temperature
+        advantage, lost = _difference(center, jnp.max(preferences))
+        # A float32 logit of 20 is known to 1e-6 only; with what rounding took away, p(a) is.
+        logit, also_lost = _product(trust, jnp.maximum(advantage, float(np.finfo(center.dtype).min)))
+        correction = jnp.nan_to_num(trust * lost + also_lost, nan=0.0, posinf=0.0, neginf=0.0)
+        weights = jnp.where(jnp.isneginf(preferences), 0.0, jnp.exp(logit) * (1.0 + correction))
+        return weights / jnp.sum(weights)
+
+    def sample(
+        self,
+        key: Key,
+        state: State,
+        carry: Carry,
+        center: Array,
+        spread: Array,
+        action_mask: Array | None = None,
+        **given: Any,
+    ) -> tuple[Array, Array, Carry]:
+        action = choose(key, self.probabilities(center, spread, action_mask))
+        explored = ~best(self._preferences(center, action_mask))[action]
+        return action, explored, carry
+
+    def exploit(self, key: Key, state: State, center: Array, action_mask: Array | None = None, **given: Any) -> Array:
+        return choose(key, best(self._preferences(center, action_mask)))
+
+
+def _difference(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded a - b, and what rounding took away (Knuth)."""
+    rounded = a - b
+    b_seen = a - rounded
+    return rounded, (a - (rounded + b_seen)) - (b - b_seen)
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded a * b, and what rounding took away (Dekker)."""
+
+    def halves(x: Array) -> tuple[Array, Array]:
+        scaled = 4097.0 * x
+        high = scaled - (scaled - x)
+        return high, x - high
+
+    rounded, (a_high, a_low), (b_high, b_low) = a * b, halves(a), halves(b)
+    return rounded, ((a_high * b_high - rounded) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -1,0 +1,51 @@
+"""What the distributions over a Box share whose noise has a memory: it lives in D's carry."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import numpy as np
+
+from adeu.core import check
+from adeu.core.contract import Array, Carry, Key
+from adeu.distributions.box_noise import _BoxNoise
+
+
+class _MemoryNoise(_BoxNoise):
+    """Noise that runs on from step to step. A subclass also has this field, and writes `_start` and `_advance`."""
+
+    carried: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.instance(self, "carried", bool)
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        bound = super().bind(observation_space, action_space)
+        ends = {"low": bound.low, "high": bound.high}
+        whole = {name: np.broadcast_to(np.asarray(end), action_space.shape) for name, end in ends.items()}
+        return dataclasses.replace(bound, **whole)
+
+    def begin(self, key: Key, carry: Carry = None) -> Carry:
+        if self.carried and carry is not None:
+            return carry
+        self._require_range()
+        return self._start(key, self._shape)
+
+    def _start(self, key: Key, shape: tuple[int, ...]) -> Carry:
+        """The carry before the first step, for actions of this shape."""
+        raise NotImplementedError
+
+    def _advance(self, key: Key, carry: Carry) -> tuple[Array, Carry]:
+        """The noise of the next step, of mean 0 and variance 1, and the new carry."""
+        raise NotImplementedError
+
+    def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
+        if shape != self._shape:
+            check.refuse(self, "center", f"the shape {self._shape} of its range (low, high)", f"shape {shape}")
+        return self._advance(key, carry)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return np.broadcast_shapes(np.shape(self.low), np.shape(self.high))

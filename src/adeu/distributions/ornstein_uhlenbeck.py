@@ -1,0 +1,69 @@
+"""D: noise with a memory of one length in a Box."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+from adeu.core import check
+from adeu.core.contract import Array, Key
+from adeu.distributions.autoregressive import Mixture
+from adeu.distributions.memory_noise import _MemoryNoise
+
+
+@dataclasses.dataclass(frozen=True)
+class OrnsteinUhlenbeck(_MemoryNoise):
+    """Noise that returns to the policy by a share of theta in each step; for Box spaces.
+
+        a = clip(pi(s) + std * (high - low)/2 * x_t, low, high)
+        x_t = rho x_t-1 + sqrt(1 - rho^2) N(0, I),  rho = 1 - theta
+
+    x_t has unit variance at every step, the first included, so the spread is the noise's standard deviation whatever
+    theta is. The correlation falls to 1/e in about 1 / theta steps; a theta of 1 is `Gaussian`. The start of an
+    episode, a spread of 0, guards, masks and `explored` are as for `Colored`.
+
+    Stable-Baselines3's `OrnsteinUhlenbeckActionNoise(mean, sigma, theta=0.15, dt=0.01)` has rho = 1 - theta * dt and
+    starts every episode at 0. In the long run it is `OrnsteinUhlenbeck(theta=0.0015)` with a spread of
+    sigma * sqrt(dt / (1 - rho^2)), which is 1.83 sigma; at the start of an episode it has less noise.
+
+    Args:
+        theta: the share, above 0 and at most 1.
+        carried: whether the noise runs on from one episode to the next.
+        low: the smallest action, a number or one per dimension; None: the space's.
+        high: the largest.
+        moment: whether the spread is a standard deviation ("std") or a variance ("variance").
+
+    Examples:
+        >>> import adeu, jax
+        >>> D = adeu.OrnsteinUhlenbeck(theta=0.15, low=[-1.0], high=[1.0])
+        >>> action, explored, carry = D.sample(
+        ...     jax.random.key(0), (), jax.numpy.ones((1, 1)), jax.numpy.zeros(1), spread=0.0
+        ... )
+        >>> float(action[0])
+        0.0
+
+    Reference: Lillicrap et al., "Continuous control with deep reinforcement learning", 2016.
+    """
+
+    theta: float = 0.15
+    carried: bool = False
+    low: Any = None
+    high: Any = None
+    moment: Literal["std", "variance"] = "std"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.number(self, "theta", above=0, at_most=1)
+
+    @property
+    def mixture(self) -> Mixture:
+        """The one process."""
+        return Mixture(np.array([1.0 - self.theta]), np.ones(1))
+
+    def _start(self, key: Key, shape: tuple[int, ...]) -> Array:
+        return self.mixture.start(key, shape)
+
+    def _advance(self, key: Key, carry: Array) -> tuple[Array, Array]:
+        return self.mixture.advance(key, carry)

@@ -1,0 +1,29 @@
+"""How long an option lasts: n ~ zeta(mu)."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from adeu.core.contract import Array, Key
+
+LONGEST = 10_000
+"""The most steps that are drawn."""
+
+
+@functools.lru_cache(maxsize=32)
+def zeta_survival(mu: float, longest: int) -> np.ndarray:
+    """P(n > k) for k = 1 .. longest - 1; the rest of the tail falls on `longest`."""
+    from scipy.special import zeta
+
+    return np.asarray(zeta(mu, np.arange(2, longest + 1)) / zeta(mu))
+
+
+def draw_length(key: Key, mu: float) -> Array:
+    """Draws n ~ zeta(mu), at most `LONGEST`."""
+    survival = jnp.asarray(zeta_survival(mu, LONGEST))
+    above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
+    return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)
