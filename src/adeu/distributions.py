@@ -104,6 +104,10 @@ class Gaussian(Distribution):
             noise = jnp.where(action_mask, noise, 0.0)
         return jnp.clip(center + noise, low, high), jnp.asarray(spread) > 0, carry
 
+    def deviation(self, action: Array, center: Array) -> Array:
+        low, high, center = (jnp.asarray(value, float) for value in (self.low, self.high, center))
+        return jnp.mean(jnp.abs(action - jnp.clip(center, low, high)) / ((high - low) / 2))
+
 
 class _Discrete(Distribution):
     """What the distributions over n actions share."""

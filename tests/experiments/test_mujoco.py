@@ -8,7 +8,8 @@ import pytest
 
 import adeu
 from adeu.experiments import locate
-from adeu.experiments.lib.training_setting import controlled, warn_saturated
+from adeu.experiments.lib.experiment import SPREAD, curve_columns
+from adeu.experiments.lib.training_setting import after_warmup, controlled, warn_saturated
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 from adeu.runs.spec import plain
 
@@ -59,6 +60,21 @@ def test_a_g_that_stays_saturated_is_said():
     with pytest.warns(UserWarning, match="rnd: after the warm-up, g gave its largest spread in 98% of the steps"):
         warn_saturated({"rnd": curves})
     warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
+    with pytest.warns(UserWarning, match="in 99% of the steps"):  # where f was not asked there is no figure
+        warn_saturated({"rnd": curves | {"saturated": np.array([[np.nan, np.nan, 0.99]])}})
+
+
+def test_figures_of_exploration_leave_out_the_row_before_the_first_step():
+    spread = np.array([[np.nan, 0.1, 0.2], [np.nan, 0.3, 0.4]])
+    curves = {"trained": np.array([[0.0, 0.0, 1.0]] * 2), "spread": spread}
+    assert after_warmup(curves, "spread").tolist() == [0.2, 0.4]
+    assert SPREAD.of(curves) == pytest.approx([0.15, 0.35])
+    assert np.isnan(after_warmup(curves | {"trained": np.zeros((2, 3))}, "spread")).all()
+    steps = np.array([[0.0, 10.0, 20.0]] * 2)
+    columns = curve_columns(
+        {"rnd": curves | {"seed": np.arange(2.0), "step": steps, "episode": steps, "return": steps}}
+    )
+    assert columns["spread"] == [None, pytest.approx(0.2), pytest.approx(0.3)]
 
 
 def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):

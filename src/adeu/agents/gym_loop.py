@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from adeu.agents.agent import Agent, AnyAgent, check_needs
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader, check_finite
-from adeu.agents.tally import Tally
+from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
 
@@ -86,7 +86,7 @@ class GymLoop:
         self.agent = self.agent.bind(*spaces)
         check_needs(self.agent, frozenset(self.given))
         self._reader = Reader(*spaces)
-        self._tally = Tally(self.agent.explorer.g)
+        self._tally = Tally(self.agent.explorer)
         self.step = self.episode = 0
         self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
         self.singles: list[tuple[int, int, float]] = []

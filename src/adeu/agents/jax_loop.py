@@ -27,6 +27,7 @@ from adeu.agents import keys, replay_jax
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row, check_needs
 from adeu.agents.compiling import select
 from adeu.agents.replay_jax import JaxReplay
+from adeu.behavior.tally import PERCENTILES
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Transition
 
@@ -56,6 +57,8 @@ class StepTally(NamedTuple):
     best: Array
     explored: Array
     spread: Array
+    asked: Array
+    deviation: Array
 
 
 class LoopPiece(NamedTuple):
@@ -75,6 +78,13 @@ class LoopPiece(NamedTuple):
     spread: Array | NDArray[Any]
     best_at: Array | NDArray[Any]
     """The step that ended the first episode with the best return."""
+    saturated: Array | NDArray[Any]
+    """The share of steps with f asked in which g was saturated, NaN if f was never asked."""
+    spread_p10: Array | NDArray[Any]
+    """The 10th percentile of the spread in such steps."""
+    spread_p90: Array | NDArray[Any]
+    deviation: Array | NDArray[Any]
+    """How far actions lay from the policy's on average, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
 
 
 def flat(obs: Any) -> Array:
@@ -200,6 +210,8 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
         key_next, key_evaluate = jax.random.split(keys.wrap(state.key))
         returns = jax.vmap(player.greedy, (0, None))(jax.random.split(key_evaluate, loop.evaluate_episodes), state)
         episodes = jnp.sum(steps.episodes)
+        asked = jnp.where(steps.asked, steps.spread, jnp.nan)
+        saturated = steps.asked & loop.agent.explorer.g.saturated(steps.spread)
         piece = LoopPiece(
             state.step,
             jnp.mean(returns),
@@ -209,6 +221,10 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
             jnp.mean(steps.explored),
             jnp.mean(steps.spread),
             state.step - loop.evaluate_every + 1 + jnp.argmax(steps.best),
+            jnp.sum(saturated) / jnp.sum(steps.asked),
+            jnp.nanpercentile(asked, PERCENTILES["spread_p10"]),
+            jnp.nanpercentile(asked, PERCENTILES["spread_p90"]),
+            jnp.mean(steps.deviation),
         )
         return state._replace(key=jax.random.key_data(key_next)), piece
 
@@ -268,7 +284,9 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh
         carry, obs, so_far, env = select(ended, begun, (carry, next_obs, total, after))
         best = jnp.where(ended, total, -jnp.inf)
-        tally = StepTally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
+        returned = jnp.where(ended, total, 0.0)
+        shown = decision.explored, decision.spread, decision.asked, decision.deviation
+        tally = StepTally(ended, returned, best, *map(jnp.asarray, shown))
         key = jax.random.key_data(key_next)
         return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env), tally
 

@@ -106,7 +106,7 @@ METRICS = (
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The domain's curves, and over training what f and g say and how often g is saturated."""
+    """The domain's curves; and what f and g say over training, how often g is saturated, how far actions deviate."""
     from matplotlib.figure import Figure
 
     warn_saturated(curves)
@@ -115,8 +115,9 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     _plot(axes, curves, "return", "return of greedy episodes")
     axes.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
     paths = plots.save(figure, folder / "curves")
-    traces = Figure(figsize=(8, 8), layout="constrained")
-    names = {"uncertainty": "f(s)", "spread": "g(f(s))", "explored": "explored", "saturated": "g saturated"}
+    traces = Figure(figsize=(8, 9), layout="constrained")
+    names = {"uncertainty": "f(s)", "spread": "g(f(s))", "saturated": "g saturated"}
+    names |= {"explored": "explored", "deviation": "deviation"}
     for axes, (name, label) in zip(traces.subplots(len(names), 1, sharex=True), names.items(), strict=True):
         _plot(axes, curves, name, label, legend=name == "uncertainty")
         if name == "uncertainty":
@@ -127,7 +128,8 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legend: bool = True) -> None:
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0], curve[name], *styles[case], case)
+        if name in curve:  # runs of earlier versions have fewer columns
+            plots.plot_mean(axes, curve["step"][0], curve[name], *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)

@@ -1,4 +1,4 @@
-"""How long the paper trained and how it began, told by its f = c row alone: the runs that every reading is cut from."""
+"""How long the paper trained and how it began, told by its f = c row alone."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from adeu.runs.identity import fill_in, to_data
 from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
 from adeu.runs.spec import Setting, Spec
-from adeu.runs.statistics import FEWEST, Curves, Estimate, band, mean, peak, share
+from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, peak, share
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,14 +57,14 @@ MAX = Metric("max", "max of average run, biased up", lambda curves: curves["retu
 VIOLATIONS = Metric(
     "violations", "violations per episode", lambda curves: curves["violations"].mean(axis=1), ".3f", better="less"
 )
-SPREAD = Metric("spread", "mean spread", lambda curves: curves["spread"].mean(axis=1), ".3f", better="")
+SPREAD = Metric("spread", "mean spread", lambda curves: known_mean(curves["spread"], 1), ".3f", better="")
 SOLVED = Metric("solved", "seeds that solved it", lambda curves: (curves["solved"] > 0).any(axis=1), ".0%", share)
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
 )
 
 
-WATCHED = ("uncertainty", "spread", "explored", "switches")
+WATCHED = ("uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "explored", "deviation", "switches")
 """What curves show of exploration, where a run wrote it."""
 
 
@@ -252,7 +252,7 @@ def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[Any]]:
         episodes = curve["episode"][0].astype(int).tolist() if together else [None] * len(steps)
         values = {"step": steps} | dict(zip(("return", "low", "high"), band(curve["return"]), strict=True))
         values |= {f"seed-{seed}": run for seed, run in zip(few.get(case, ()), curve["return"], strict=False)}
-        values |= {name: curve[name].mean(axis=0) for name in watched if name in curve}
+        values |= {name: known_mean(curve[name], 0) for name in watched if name in curve}
         columns["case"] += [case] * len(steps)
         columns["episode"] += episodes
         for name in columns.keys() - {"case", "episode"}:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import files
-from adeu.runs.statistics import FEWEST, Curves, band, wilson
+from adeu.runs.statistics import FEWEST, Curves, band, known_mean, wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ def about(curves: Iterable[Curves]) -> str:
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Any, case: str) -> None:
     """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
-    _plot_line(axes, x, values.mean(axis=0), color, line, case)
+    _plot_line(axes, x, known_mean(values, 0), color, line, case)
     if len(values) < FEWEST:
         marker = "." if len(x) == 1 else ""
         axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)

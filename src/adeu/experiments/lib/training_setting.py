@@ -18,7 +18,7 @@ from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
 from adeu.runs.folder import SPEC, read_json
-from adeu.runs.statistics import Curves
+from adeu.runs.statistics import Curves, known_mean
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
 
@@ -113,15 +113,13 @@ def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
     """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
-    later = curves["trained"] > 0
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(later, curves[name], 0.0).sum(axis=1) / later.sum(axis=1))
+    return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
 
 
 def warn_saturated(curves: Mapping[str, Curves]) -> None:
     """Warns of each case in which g gave its largest spread nearly always."""
     for case, curve in curves.items():
-        share = after_warmup(curve, "saturated").mean()
+        share = known_mean(after_warmup(curve, "saturated"), 0)
         if share > SATURATED:
             warnings.warn(
                 f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "

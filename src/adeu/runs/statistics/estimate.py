@@ -41,6 +41,14 @@ def as_estimate(value: Any, low: Any = math.nan, high: Any = math.nan) -> Estima
     return Estimate(*(float(each) if np.isfinite(each) else None for each in (value, low, high)))
 
 
+def known_mean(values: Any, axis: int) -> Floats:
+    """The mean of the numbers that are not NaN; NaN where all are."""
+    array = np.asarray(values, float)
+    known = ~np.isnan(array)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, array, 0.0).sum(axis=axis) / known.sum(axis=axis))
+
+
 def as_values(owner: str, values: Any) -> Floats:
     """A number for each seed."""
     array = np.asarray(values, float)

@@ -15,6 +15,7 @@ from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
 
 OWN = ("episode", "first_hit", "streak")
+WATCHED = ("spread", "explored", "saturated", "spread_p10", "spread_p90")
 
 
 @dataclasses.dataclass
@@ -41,6 +42,10 @@ class JaxTrainer:
         if check.as_whole("a run", "steps", self.most) % every:
             check.refuse("a run", "steps", f"a multiple of evaluate_every={every}", self.most)
         self.episode = self.first_hit = self.streak = 0
+
+    @property
+    def _watched(self) -> tuple[str, ...]:
+        return (*WATCHED, "deviation") if self.loop.agent.explorer.D.has_deviation else WATCHED
 
     @functools.cached_property
     def _state(self) -> AnyLoopState:
@@ -76,8 +81,7 @@ class JaxTrainer:
             "episode": self.episode,
             "return": float(piece.evaluation),
             "solved": int(solved),
-            "spread": float(piece.spread),
-            "explored": float(piece.explored),
+            **{name: float(getattr(piece, name)) for name in self._watched},
             "first_hit": self.first_hit,
         }
         return Piece([row])
