@@ -203,6 +203,7 @@ def test_bad_input():
         ("seed", 2**32, "GymLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"),
         ("warmup", -1, "GymLoop: warmup takes a whole number >= 0, got -1"),
         ("single_every", -1, "GymLoop: single_every takes a whole number >= 0, got -1"),
+        ("stream", 2, "GymLoop: stream takes a whole number >= 0 and <= 1, got 2"),
         ("steps", 15, "GymLoop: steps takes a multiple of evaluate_every=10, got 15"),
         ("agent", EZ, "GymLoop: agent takes an Agent, got Explorer"),
     ):

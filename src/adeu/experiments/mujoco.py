@@ -8,6 +8,8 @@ import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
+
 import adeu
 from adeu.agents import Td3
 from adeu.experiments.lib import plots
@@ -67,11 +69,11 @@ ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
 
 
 def explored_by(
-    env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, source: str = "", **agent: Any
+    env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, **agent: Any
 ) -> TrainingSetting:
-    """TD3 with this f; without a g, f is the spread itself. A `source` makes it a control."""
+    """TD3 with this f; without a g, f is the spread itself."""
     explorer = adeu.Explorer(f, adeu.Identity() if g is None else g, adeu.Gaussian())
-    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent), source=source)
+    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent))
 
 
 def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
@@ -89,12 +91,27 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
         "q-std-lam10": by(q_std(10.0, RHO_Q), adeu.Sigmoid(C), critics=CRITICS),
         "q-std-rho0": by(q_std(LAM, 0.0), adeu.Sigmoid(C), critics=CRITICS),
     }
-    for source, (_, fields) in ADAPTIVE.items():
-        # A control differs from its source in the spread alone: as many critics learn.
-        mean = by(adeu.Recorded(), source=source, **fields)
-        settings[f"{source}-mean-matched"] = mean
-        settings[f"{source}-shuffled"] = dataclasses.replace(mean, control="shuffled")
+    for source in ADAPTIVE:
+        settings |= controls(source, settings[source])
     return settings
+
+
+def controls(case: str, setting: TrainingSetting) -> dict[str, TrainingSetting]:
+    """The controls of a case with rollout episodes, which differ from it in the spread alone.
+
+    Outside rollout episodes of their own, one has the mean of the case's spreads, the other these in other places.
+    """
+    explorer = setting.agent.explorer
+    assert isinstance(explorer.f, adeu.Rollouts)
+    f = adeu.Rollouts(adeu.Recorded(), explorer.f.rho, spread_of(explorer.g, explorer.f.c))
+    agent = dataclasses.replace(setting.agent, explorer=dataclasses.replace(explorer, f=f, g=adeu.Identity()))
+    mean = dataclasses.replace(setting, agent=agent, source=case)
+    return {f"{case}-mean-matched": mean, f"{case}-shuffled": dataclasses.replace(mean, control="shuffled")}
+
+
+@functools.cache
+def spread_of(g: adeu.Normalizer, uncertainty: float) -> float:
+    return float(g(jnp.asarray(uncertainty)))
 
 
 METRICS = (
