@@ -43,11 +43,16 @@ NUMBA = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_CHROME_TRACE",
 
 @dataclasses.dataclass(frozen=True)
 class List:
-    """Experiments and parts, each in a line."""
+    """Experiments and parts, each in a line; or the cases of one experiment, each with its composition."""
+
+    experiment: tyro.conf.Positional[str] = ""
+    """NAME of an experiment, or of one case of it; all experiments and parts if not given."""
 
     def __call__(self) -> int:
         from adeu.registry import PARTS
 
+        if self.experiment:
+            return self._list_cases()
         listed = Table.grid(padding=(0, 2))
         listed.add_row("[bold]experiments", "[bold]adeu run NAME")
         for name in NAMES:
@@ -56,6 +61,17 @@ class List:
         for name, part in sorted(PARTS.items()):
             listed.add_row(name, escape((part.__doc__ or "").strip().splitlines()[0]))
         Console().print(listed)
+        return 0
+
+    def _list_cases(self) -> int:
+        """The cases of the experiment, of the first one where the name is that of a family."""
+        from adeu.experiments.lib.composition import composition
+
+        experiments = locate(self.experiment)
+        if len(experiments) > 1:
+            print(f"members: {', '.join(each.name for each in experiments)}; the cases of the first:\n")
+        for case, setting in experiments[0].cases.items():
+            print(case, *(f"    {role:8} {text}" for role, text in composition(setting).items()), sep="\n")
         return 0
 
 

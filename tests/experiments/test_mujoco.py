@@ -9,7 +9,8 @@ import pytest
 
 import adeu
 from adeu.agents import Td3
-from adeu.experiments import locate
+from adeu.cli import List
+from adeu.experiments import NAMES, locate
 from adeu.experiments.lib.experiment import SPREAD, curve_columns
 from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, controlled, warn_saturated
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls
@@ -17,6 +18,7 @@ from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
 APPENDIX = ["q-std-lam10", "q-std-rho0"]
+READINGS = ["rnd-32", "rnd-mean", "rnd-rollout-c"]
 
 
 def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
@@ -24,7 +26,7 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
         members = locate(name)
         assert [member.name for member in members] == [f"{name}/{env}" for env in ENVIRONMENTS]
         for member in members:
-            assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX}
+            assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX, *READINGS}
             assert set(member.paper) == set(ROWS)
             assert {setting.agent.learning_rate for setting in member.cases.values()} == {rate}
             assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
@@ -32,6 +34,37 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
     assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
+
+
+def test_other_readings_of_rnd():
+    (hopper,) = locate("mujoco/Hopper-v5")
+    explorers = {case: hopper.cases[case].agent.explorer for case in ("rnd", *READINGS)}
+    assert {explorer.g for explorer in explorers.values()} == {adeu.Sigmoid(0.2)}
+    assert {explorer.f.rho for explorer in explorers.values()} == {0.3}
+    wide, mean = (explorers[case].f.f for case in ("rnd-32", "rnd-mean"))
+    assert (wide.scale, wide.features, wide.hidden) == (187.5, 32, (64, 64))
+    assert mean == dataclasses.replace(wide, scale=mean.scale)
+    assert mean.scale**2 == pytest.approx(187.5**2 / 32)
+    rollout = explorers["rnd-rollout-c"]
+    assert dataclasses.replace(rollout.f, c=0.2) == explorers["rnd"].f
+    assert np.asarray(rollout.g(jnp.float32(rollout.f.c))) == np.float32(0.2)  # g(c) is c, to the last bit
+    assert np.asarray(explorers["rnd"].g(jnp.float32(explorers["rnd"].f.c))) == pytest.approx(0.11, abs=1e-3)
+
+
+def test_every_case_names_its_composition_in_full(capsys):
+    assert List("mujoco/Hopper-v5")() == 0
+    told = capsys.readouterr().out
+    (hopper,) = locate("mujoco/Hopper-v5")
+    assert [line for line in told.splitlines() if not line.startswith(" ")] == list(hopper.cases)
+    for setting in hopper.cases.values():
+        explorer = setting.agent.explorer
+        for role in ("f", "g", "D"):
+            assert f"    {role:8} {getattr(explorer, role)!r}\n" in told
+    assert "agent    Td3(capacity=100000, learning_rate=5e-05, critics=5, center='ucb')" in told
+    assert "setting  TrainingSetting(env='Hopper-v5', source='rnd', control='shuffled')" in told
+    for name in NAMES:
+        assert List(name)() == 0
+    assert "deep-sea/100" in capsys.readouterr().out
 
 
 def test_the_ablation_of_g_has_both_g_and_both_remedies():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,25 @@ ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
     "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
 }
 """The rows whose f adapts, with the agent's fields that it takes."""
+U, OUTPUTS = 187.5, 32
+TOP = 100.0
+"""An uncertainty at which `Sigmoid(C)` is C to the last bit."""
+
+
+def rnd_variants() -> dict[str, adeu.Mechanism]:
+    """The f of `rnd`, read otherwise.
+
+    RND's error is a sum over 32 outputs, with a fixed U; or their mean, U^2/32 times the sum; or a rollout episode
+    has a spread of c, g's ceiling, in place of g(c).
+    """
+    wide = adeu.Rnd(scale=U, hidden=(64, 64), features=OUTPUTS, learning_rate=1e-4)
+    paper, _ = ADAPTIVE["rnd"]
+    assert isinstance(paper, adeu.Rollouts)
+    return {
+        "rnd-32": adeu.Rollouts(wide, RHO_RND, C),
+        "rnd-mean": adeu.Rollouts(dataclasses.replace(wide, scale=U / math.sqrt(OUTPUTS)), RHO_RND, C),
+        "rnd-rollout-c": dataclasses.replace(paper, c=TOP),
+    }
 
 
 def explored_by(
@@ -77,7 +97,7 @@ def explored_by(
 
 
 def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
-    """The table's rows, the controls, and the variants of the appendix."""
+    """The table's rows, the controls, the variants of the appendix, and other readings of `rnd`."""
     by, still = functools.partial(explored_by, env, preset), adeu.Constant(0.0)
 
     settings = {
@@ -90,6 +110,7 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
         "no-noise": by(still),
         "q-std-lam10": by(q_std(10.0, RHO_Q), adeu.Sigmoid(C), critics=CRITICS),
         "q-std-rho0": by(q_std(LAM, 0.0), adeu.Sigmoid(C), critics=CRITICS),
+        **{case: by(f, adeu.Sigmoid(C)) for case, f in rnd_variants().items()},
     }
     for source in ADAPTIVE:
         settings |= controls(source, settings[source])
@@ -191,7 +212,8 @@ def member(name: str, env: str, preset: str) -> Experiment:
 LESSON = (
     "mean: over all evaluations, of 10 greedy episodes each, and seeds; max: the best of the seeds' mean curve. "
     "ADEU's spread lies between 0.1 and 0.2, never above the 0.2 of `constant`: whether it is the noise's place that "
-    "matters, and not how much of it there is, is what constant-0.1, mean-matched and shuffled are for."
+    "matters, and not how much of it there is, is what constant-0.1, mean-matched and shuffled are for. "
+    "`adeu list mujoco/Hopper-v5` shows the composition of each case in full."
 )
 
 
