@@ -152,6 +152,8 @@ class Work:
             files = [("plot", path) for path in family.draw_all(experiments, seeds, self.out)]
             if family.table:
                 console.print(family.table(tables))
+            if family.analysis:
+                console.print(family.analysis(family.curves(experiments, seeds, self.out)))
         about = (
             f"With {', '.join(self.set)} in place of the experiment's own settings."
             if self.set

@@ -192,6 +192,7 @@ class Family:
         members: the experiments.
         draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
         table: one for the screen of all of them, from each member's `summary`.
+        analysis: another for the screen, from each case's curves by member.
     """
 
     name: str
@@ -199,10 +200,16 @@ class Family:
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
     table: Callable[[Mapping[str, list[dict[str, Any]]]], Any] | None = None
+    analysis: Callable[[Mapping[str, Mapping[str, Curves]]], Any] | None = None
+
+    def curves(
+        self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path
+    ) -> dict[str, dict[str, Curves]]:
+        """What the runs of the members wrote, which may have settings of their own."""
+        return {member.name: member.curves(seeds, out) for member in members}
 
     def draw_all(self, members: Sequence[Experiment], seeds: Sequence[int], out: pathlib.Path) -> list[pathlib.Path]:
-        """Draws what the runs of the members came to, which may have settings of their own."""
-        return self.draw({member.name: member.curves(seeds, out) for member in members}, out / self.name)
+        return self.draw(self.curves(members, seeds, out), out / self.name)
 
 
 def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
