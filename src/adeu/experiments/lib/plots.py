@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
 """Of Okabe and Ito: told apart by colour-blind readers too."""
-CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq6": 4, "adeu-eq7": 5}
+CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq5": 4, "adeu-eq6": 5}
 """Which colour a case has in all pictures."""
 LINES = ("-", (0, (4, 4)), (0, (1, 2)))
 """Where there are more cases than colours, each colour's first, second and third."""
