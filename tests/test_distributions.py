@@ -67,6 +67,13 @@ class TestGaussian:
         assert (actions == np.float32([0.9, 0.1])).all()
         assert not explored.any()
 
+    def test_deviation_counts_in_half_ranges_from_the_clipped_mean(self):
+        D = adeu.Gaussian(low=(-1.0, 0.0), high=(1.0, 4.0))
+        assert float(D.deviation(jnp.array([0.5, 1.0]), jnp.array([0.0, 2.0]))) == pytest.approx((0.5 + 0.5) / 2)
+        assert float(D.deviation(jnp.array([1.0, 4.0]), jnp.array([3.0, 9.0]))) == 0.0
+        assert D.has_deviation
+        assert not adeu.Bernoulli().has_deviation
+
     def test_masked_dimensions_stay_at_the_mean(self):
         actions, _ = samples(adeu.Gaussian(-1.0, 1.0), [0.5, 0.5], 0.3, action_mask=jnp.array([True, False]))
         assert (actions[:, 1] == 0.5).all()

@@ -26,7 +26,7 @@ class Sigmoid(Normalizer):
         >>> round(float(adeu.Sigmoid(c=0.2)(0.0)), 6)
         0.1
 
-    Paper: Eq. 8, with c = 0.2.
+    Paper: Eq. 7, with c = 0.2.
     """
 
     c: float = 0.2

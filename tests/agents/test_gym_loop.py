@@ -13,6 +13,7 @@ from adeu.agents import Agent, Dqn, GymLoop
 from adeu.agents.agent import Cadence
 from adeu.agents.spaces import box_spaces
 
+WATCHED = ("uncertainty", "spread", "explored", "switches", "saturated", "spread_p10", "spread_p90", "deviation")
 EZ = adeu.Explorer(adeu.Constant(1 / 6), adeu.Identity(), adeu.Options(2.0, carried=True))
 SMALL = Dqn(EZ, hidden=(20, 20), capacity=2_000, batch=8, target_every=10)
 
@@ -139,7 +140,7 @@ class Scripted(Agent):
     def decide(self, key, acting, carry, obs, step, early, **given):
         at = step % len(self.spreads)
         spread, asked = jnp.array(self.spreads)[at], jnp.array(self.asked)[at]
-        return adeu.Decision(jnp.zeros(1), jnp.ones((), bool), jnp.zeros(()), spread, asked), carry
+        return adeu.Decision(jnp.zeros(1), jnp.ones((), bool), jnp.zeros(()), spread, asked, spread / 2), carry
 
     def exploit(self, key, acting, carry, obs, step, **given):
         return jnp.zeros(1)
@@ -173,6 +174,11 @@ def test_an_environment_may_write_into_what_it_returned():
 def test_steps_with_the_largest_spread_are_counted_where_f_was_asked():
     rows, _ = play(GymLoop(SPREADS, Walk(), Walk(), steps=20, seed=0, evaluate_every=20))
     assert rows[-1]["saturated"] == pytest.approx(2 / 3)
+    assert rows[-1]["spread_p10"] == pytest.approx(0.15)
+    assert rows[-1]["spread_p90"] == pytest.approx(0.2)
+    assert rows[-1]["deviation"] == pytest.approx(np.mean(SPREADS.spreads) / 2)
+    assert np.isnan([rows[0][name] for name in WATCHED]).all()  # no step was taken
+    assert (rows[0]["step"], rows[0]["return"]) == (0, 0.0)
 
 
 def test_what_an_environment_breaks_is_named():
@@ -197,6 +203,7 @@ def test_bad_input():
         ("seed", 2**32, "GymLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"),
         ("warmup", -1, "GymLoop: warmup takes a whole number >= 0, got -1"),
         ("single_every", -1, "GymLoop: single_every takes a whole number >= 0, got -1"),
+        ("stream", 2, "GymLoop: stream takes a whole number >= 0 and <= 1, got 2"),
         ("steps", 15, "GymLoop: steps takes a multiple of evaluate_every=10, got 15"),
         ("agent", EZ, "GymLoop: agent takes an Agent, got Explorer"),
     ):

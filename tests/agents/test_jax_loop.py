@@ -1,6 +1,7 @@
 """The compiled loop: many seeds at once are as many runs, pieces and files change nothing, equal loops share."""
 
 import dataclasses
+import functools
 import io
 import pickle
 
@@ -12,6 +13,8 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, JaxLoop, Td3, jax_loop, train
+from adeu.agents.jax_loop import JaxPlayer
+from adeu.behavior.tally import Tally
 from adeu.envs import JaxCartPole, JaxDeepSea, Sea
 from tests.agents.pendulum import Pendulum, State
 
@@ -19,6 +22,22 @@ GREEDY = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
 DQN = Dqn(GREEDY, hidden=(8, 8), capacity=200, batch=8, target_every=10)
 EXPLORER = adeu.Explorer(adeu.Rollouts(adeu.EnsembleStd(), 0.5, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian())
 TD3 = Td3(EXPLORER, hidden=(8,), policy_delay=1, batch=16, capacity=100)
+
+
+def test_a_piece_has_the_figures_of_its_steps():
+    loop = JaxLoop(TD3, Pendulum(limit=9), warmup=50, evaluate_every=50)
+    state = loop.init(0)
+    _, piece = loop.advance(state)
+    interact = jax.jit(functools.partial(JaxPlayer(loop.agent, loop.env, None, 9).interact, True))
+    tally = Tally(loop.agent.explorer)
+    for _ in range(50):
+        state, step = interact(state, None)
+        tally.add(adeu.Decision(None, step.explored, 0.0, step.spread, step.asked, step.deviation), 0, 0)
+    expected = tally.columns()
+    for name in ("spread", "explored", "saturated", "spread_p10", "spread_p90", "deviation"):
+        assert float(getattr(piece, name)) == pytest.approx(expected[name], rel=1e-5), name
+    assert 0.4 < expected["deviation"] < 0.8  # uniform actions and an actor near 0: half a half range
+    assert expected["spread_p10"] < expected["spread_p90"]
 
 
 def test_the_pendulum_is_gymnasiums():

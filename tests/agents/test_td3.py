@@ -120,6 +120,10 @@ def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
     late = np.array([agent.act(step, given).action[0] for step in range(400, 800)])
     assert late.mean() == pytest.approx(agent.exploit(obs, NOTHING)[0], abs=0.04)
     assert np.std(late) == pytest.approx(0.1 * 2, rel=0.15)  # a spread counts in half ranges
+    best = agent.exploit(obs, NOTHING)[0]
+    for step in (3, 700):
+        decision = agent.act(step, given)
+        assert decision.deviation == pytest.approx(abs(decision.action[0] - best) / 2, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -134,7 +138,11 @@ def test_ucb_and_noisy_nets_leave_the_policy_by_themselves(td3):
     assert all(decision.spread == 0 for decision in decisions)
     assert np.mean([decision.explored for decision in decisions]) > 0.5
     assert len({float(decision.action[0]) for decision in decisions}) > 5
-    assert agent.exploit(obs, {}) == agent.exploit(obs, {})
+    best = agent.exploit(obs, {})
+    assert best == agent.exploit(obs, {})
+    found = [decision.deviation for decision in decisions]
+    assert found == pytest.approx([abs(decision.action - best)[0] / 2 for decision in decisions], abs=1e-6)
+    assert max(found) > 0
 
 
 def test_a_bonus_is_added_to_the_reward():

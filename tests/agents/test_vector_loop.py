@@ -63,6 +63,17 @@ def test_only_real_steps_are_learned_from(mode):
     assert loop.episode == sum(steps // (3 + number) for number, steps in enumerate(decided))
 
 
+def test_rows_show_exploration_after_the_first():
+    loop = VectorLoop(SMALL, counters(AutoresetMode.SAME_STEP), Counter(0), steps=60, warmup=90, evaluate_every=60)
+    first, last = loop.run()
+    names = ("spread", "saturated", "spread_p10", "spread_p90", "deviation")
+    assert np.isnan([first[name] for name in names]).all()
+    assert last["spread_p10"] == last["spread_p90"] == pytest.approx(float(adeu.Saturating(0.2)(1.0)))  # asked
+    assert last["spread"] < last["spread_p10"]  # a rollout has a spread of 0
+    assert last["saturated"] == 0.0
+    assert 0.3 < last["deviation"] < 0.8
+
+
 def test_environments_decide_independently():
     """Their noise and the coins of their rollout episodes are their own; another seed has others."""
     coins = []

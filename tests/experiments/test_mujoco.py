@@ -3,17 +3,22 @@
 import dataclasses
 import json
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import adeu
-from adeu.experiments import locate
-from adeu.experiments.lib.training_setting import controlled, warn_saturated
-from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
+from adeu.agents import Td3
+from adeu.cli import List
+from adeu.experiments import NAMES, locate
+from adeu.experiments.lib.experiment import SPREAD, curve_columns
+from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, controlled, warn_saturated
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls
 from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
 APPENDIX = ["q-std-lam10", "q-std-rho0"]
+READINGS = ["rnd-32", "rnd-mean", "rnd-rollout-c"]
 
 
 def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
@@ -21,7 +26,7 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
         members = locate(name)
         assert [member.name for member in members] == [f"{name}/{env}" for env in ENVIRONMENTS]
         for member in members:
-            assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX}
+            assert set(member.cases) == {*ROWS, *CONTROLS, *APPENDIX, *READINGS}
             assert set(member.paper) == set(ROWS)
             assert {setting.agent.learning_rate for setting in member.cases.values()} == {rate}
             assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
@@ -31,10 +36,42 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
 
 
+def test_other_readings_of_rnd():
+    (hopper,) = locate("mujoco/Hopper-v5")
+    explorers = {case: hopper.cases[case].agent.explorer for case in ("rnd", *READINGS)}
+    assert {explorer.g for explorer in explorers.values()} == {adeu.Sigmoid(0.2)}
+    assert {explorer.f.rho for explorer in explorers.values()} == {0.3}
+    wide, mean = (explorers[case].f.f for case in ("rnd-32", "rnd-mean"))
+    assert (wide.scale, wide.features, wide.hidden) == (187.5, 32, (64, 64))
+    assert mean == dataclasses.replace(wide, scale=mean.scale)
+    assert mean.scale**2 == pytest.approx(187.5**2 / 32)
+    rollout = explorers["rnd-rollout-c"]
+    assert dataclasses.replace(rollout.f, c=0.2) == explorers["rnd"].f
+    assert np.asarray(rollout.g(jnp.float32(rollout.f.c))) == np.float32(0.2)  # g(c) is c, to the last bit
+    assert np.asarray(explorers["rnd"].g(jnp.float32(explorers["rnd"].f.c))) == pytest.approx(0.11, abs=1e-3)
+
+
+def test_every_case_names_its_composition_in_full(capsys):
+    assert List("mujoco/Hopper-v5")() == 0
+    told = capsys.readouterr().out
+    (hopper,) = locate("mujoco/Hopper-v5")
+    assert [line for line in told.splitlines() if not line.startswith(" ")] == list(hopper.cases)
+    for setting in hopper.cases.values():
+        explorer = setting.agent.explorer
+        for role in ("f", "g", "D"):
+            assert f"    {role:8} {getattr(explorer, role)!r}\n" in told
+    assert "agent    Td3(capacity=100000, learning_rate=5e-05, critics=5, center='ucb')" in told
+    assert "setting  TrainingSetting(env='Hopper-v5', source='rnd', control='shuffled')" in told
+    for name in NAMES:
+        assert List(name)() == 0
+    assert "deep-sea/100" in capsys.readouterr().out
+
+
 def test_the_ablation_of_g_has_both_g_and_both_remedies():
     for member, env in zip(locate("g-ablation"), ENVIRONMENTS, strict=True):
         assert member.name == f"g-ablation/{env}"
-        kinds = ("sigmoid", "saturating", "saturating-gated", "saturating-weighted")
+        kinds = ["sigmoid", "saturating", "saturating-gated", "saturating-weighted"]
+        kinds += ["saturating-mean-matched", "saturating-shuffled"]
         assert set(member.cases) == {f"{source}-{kind}" for source in ("rnd", "q-std") for kind in kinds}
         for source in ("rnd", "q-std"):
             (table,) = locate(f"mujoco/{env}")
@@ -59,6 +96,21 @@ def test_a_g_that_stays_saturated_is_said():
     with pytest.warns(UserWarning, match="rnd: after the warm-up, g gave its largest spread in 98% of the steps"):
         warn_saturated({"rnd": curves})
     warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
+    with pytest.warns(UserWarning, match="in 99% of the steps"):  # where f was not asked there is no figure
+        warn_saturated({"rnd": curves | {"saturated": np.array([[np.nan, np.nan, 0.99]])}})
+
+
+def test_figures_of_exploration_leave_out_the_row_before_the_first_step():
+    spread = np.array([[np.nan, 0.1, 0.2], [np.nan, 0.3, 0.4]])
+    curves = {"trained": np.array([[0.0, 0.0, 1.0]] * 2), "spread": spread}
+    assert after_warmup(curves, "spread").tolist() == [0.2, 0.4]
+    assert SPREAD.of(curves) == pytest.approx([0.15, 0.35])
+    assert np.isnan(after_warmup(curves | {"trained": np.zeros((2, 3))}, "spread")).all()
+    steps = np.array([[0.0, 10.0, 20.0]] * 2)
+    columns = curve_columns(
+        {"rnd": curves | {"seed": np.arange(2.0), "step": steps, "episode": steps, "return": steps}}
+    )
+    assert columns["spread"] == [None, pytest.approx(0.2), pytest.approx(0.3)]
 
 
 def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):
@@ -73,17 +125,119 @@ def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):
     assert other.others["authors, v1"] == {"constant-0.1": {"mean": 360, "max": 827}}
 
 
-def test_the_spreads_of_controls():
+WARMUP, STEPS = 2_000, 5_500
+WINDOWS = [slice(at, min(at + 1_000, STEPS)) for at in range(0, STEPS, 1_000)]
+
+
+def shuffled_setting(**fields):
     (hopper,) = locate("mujoco/Hopper-v5")
-    setting = dataclasses.replace(hopper.cases["rnd-shuffled"], steps=5_500, warmup=2_000, evaluate_every=500)
-    spreads = np.random.default_rng(0).random(5_500).astype(np.float32)
-    shuffled = controlled(setting, 0, spreads)
-    for first, last in ((2_000, 3_000), (3_000, 4_000), (5_000, 5_500)):
-        window = slice(first, last)
-        assert not np.array_equal(shuffled[window], spreads[window])
-        assert np.array_equal(np.sort(shuffled[window]), np.sort(spreads[window]))
-    assert not np.array_equal(shuffled, controlled(setting, 1, spreads))
-    mean = controlled(dataclasses.replace(setting, control="mean"), 0, spreads)
-    assert mean == pytest.approx(np.full(5_500, spreads[2_000:].mean()))
+    short = {"steps": STEPS, "warmup": WARMUP, "evaluate_every": 500}
+    return dataclasses.replace(hopper.cases["rnd-shuffled"], **short | fields)
+
+
+def recorded(asked=None):
+    """A run whose rollout episodes have a spread of 9."""
+    random = np.random.default_rng(0)
+    asked = random.random(STEPS) < 0.7 if asked is None else asked
+    return {"spread": np.where(asked, random.random(STEPS), 9.0).astype(np.float32), "asked": asked}
+
+
+def test_a_shuffled_control_has_the_asked_spreads_of_each_window_in_other_places():
+    setting, kept = shuffled_setting(), recorded()
+    found = controlled(setting, 0, kept)
+    for window in WINDOWS:
+        theirs = kept["spread"][window][kept["asked"][window]]
+        assert 0 < len(theirs) < window.stop - window.start
+        ours = found[window][: len(theirs)]
+        assert np.array_equal(np.sort(ours), np.sort(theirs))
+        assert not np.array_equal(ours, theirs)
+        assert np.array_equal(found[window], np.resize(ours, window.stop - window.start))  # then they repeat
+    assert not np.array_equal(found, controlled(setting, 1, kept))
+    assert np.array_equal(found, controlled(setting, 0, kept))
+
+
+def test_windows_begin_anew_after_the_random_start():
+    kept = recorded(np.ones(STEPS, bool))
+    found = controlled(shuffled_setting(warmup=1_500), 0, kept)
+    for window in (slice(0, 1_000), slice(1_000, 1_500), slice(1_500, 2_500), slice(4_500, 5_500)):
+        assert np.array_equal(np.sort(found[window]), np.sort(kept["spread"][window]))
+    assert np.sort(found[1_000:2_000]).tolist() != np.sort(kept["spread"][1_000:2_000]).tolist()
+
+
+def test_a_window_without_an_asked_step_takes_the_spreads_of_another():
+    asked = np.ones(STEPS, bool)
+    asked[:1_000] = asked[3_000:5_000] = False
+    kept = recorded(asked)
+    found = controlled(shuffled_setting(), 0, kept)
+    for window, source in ((0, 1), (3, 2), (4, 2)):
+        assert set(found[WINDOWS[window]]) == set(kept["spread"][WINDOWS[source]])
+
+
+def test_a_mean_matched_control_has_the_mean_of_the_asked_spreads_after_the_random_start():
+    kept = recorded()
+    mean = controlled(shuffled_setting(control="mean"), 0, kept)
+    asked = kept["asked"] & (np.arange(STEPS) >= WARMUP)
+    assert mean == pytest.approx(np.full(STEPS, kept["spread"][asked].mean()))
+
+
+def test_a_source_that_no_control_can_be_made_of():
+    setting, kept = shuffled_setting(), recorded()
     with pytest.raises(ValueError, match="a control: its source takes a run of 5,500 steps, got '100'"):
-        controlled(setting, 0, spreads[:100])
+        controlled(setting, 0, {name: values[:100] for name, values in kept.items()})
+    with pytest.raises(ValueError, match="its source takes a run that recorded when f was asked"):
+        controlled(setting, 0, {"spread": kept["spread"]})
+    with pytest.raises(ValueError, match="its source takes a run in which f was asked after the random start"):
+        controlled(setting, 0, kept | {"asked": np.arange(STEPS) < WARMUP})
+
+
+def test_a_control_has_rollout_episodes_of_its_own_with_the_sources_spread():
+    for name, sources in (
+        ("mujoco", {"rnd": 0.11, "q-std": 0.11}),
+        ("g-ablation", {"rnd-saturating": 0.03625, "q-std-saturating": 0.03625}),
+    ):
+        (hopper,) = locate(f"{name}/Hopper-v5")
+        for source, rollout in sources.items():
+            theirs = hopper.cases[source].agent
+            for kind in ("mean-matched", "shuffled"):
+                setting = hopper.cases[f"{source}-{kind}"]
+                f = setting.agent.explorer.f
+                assert f == adeu.Rollouts(adeu.Recorded(), theirs.explorer.f.rho, f.c)
+                assert f.c == pytest.approx(rollout, rel=1e-3)
+                assert f.c == float(theirs.explorer.g(jnp.float32(0.2)))
+                assert setting.agent.explorer.g == adeu.Identity()
+                assert setting.source == source
+                assert dataclasses.replace(setting.agent, explorer=theirs.explorer) == theirs
+
+
+def test_a_control_in_training():
+    """Its coins are not the source's, and its spreads are theirs."""
+    agent = Td3(
+        adeu.Explorer(adeu.Rollouts(adeu.EnsembleStd(), 0.5, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian()),
+        hidden=(8,),
+        batch=8,
+        capacity=150,
+    )
+    source = TrainingSetting(
+        "tests.runs.broken:Broken-v0", agent, steps=400, warmup=340, evaluate_every=400, evaluate_episodes=1
+    )
+    control = dataclasses.replace(controls("q-std", source)["q-std-shuffled"], traced=tuple(range(1, 21)))
+    trainer = source.trainer(0)
+    trained(trainer)
+    kept = trainer.kept()
+    theirs = kept["asked"].reshape(20, 20)
+    assert (theirs == theirs[:, :1]).all()  # an episode is a rollout as a whole
+    traces = trained(control.trainer(0, kept))
+    spread = np.array([traces[f"episode-{number}"]["spread"] for number in range(1, 21)])
+    rollout = np.isclose(spread, float(adeu.Sigmoid(0.2)(0.2)), rtol=1e-6)
+    assert (rollout == rollout[:, :1]).all()
+    ours = ~rollout[:, 0]
+    assert set(spread[ours].ravel().tolist()) <= set(kept["spread"][kept["asked"]].tolist())
+    assert 3 < ours.sum() < 17
+    assert 3 < np.sum(ours == theirs[:, 0]) < 17  # of 20 coins
+
+
+def trained(trainer):
+    traces = {}
+    while trainer.done < trainer.total:
+        traces |= trainer.advance().traces
+    return traces

@@ -26,6 +26,14 @@ def test_rows_make_a_table():
     assert metrics.text == "step,return\n1,0.1\n2,-3.0\n"
 
 
+def test_what_has_no_figure_is_empty_and_reads_as_nan(tmp_path):
+    metrics = Metrics()
+    metrics.add([{"step": 0, "spread": np.nan}, {"step": 5, "spread": 0.25}])
+    assert metrics.text == "step,spread\n0,\n5,0.25\n"
+    (tmp_path / "metrics.csv").write_text(metrics.text)
+    assert np.array_equal(read_metrics(tmp_path / "metrics.csv")["spread"], [np.nan, 0.25], equal_nan=True)
+
+
 def test_a_checkpoint_holds_arrays_and_metrics(tmp_path):
     store = Folder(tmp_path)
     assert load_checkpoint(store) is None

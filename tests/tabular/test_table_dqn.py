@@ -126,6 +126,18 @@ def test_the_table_that_acts_changes_from_episode_to_episode():
     assert seen == {0, 1, 2, 3}
 
 
+def test_a_truncated_episode_draws_the_table_anew_too():
+    """Each episode is cut before it ends, and no step terminates."""
+    model = tabular.from_mdp(deep_sea_mdp(Sea(size=5)))
+    job = METHODS["bootstrapped"].job(model, episodes=40, max_steps=3, seed=0, evaluate_every=50)
+    training, seen = tabular.Training(job), set()
+    for _ in range(40):
+        training.advance(1)
+        seen.add(int(training.arguments.learner.clock.table[0]))
+    assert not training.arguments.learner.store.terminated.any()
+    assert seen == {0, 1, 2, 3}
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_deep_exploration_finds_the_treasure(name):
     agent = METHODS[name]

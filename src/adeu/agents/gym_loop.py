@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader, check_finite
-from adeu.agents.tally import Tally
+from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
 from adeu.core.environments import SingleEnv
@@ -49,8 +49,10 @@ class GymLoop:
         given: arrays with an entry per step, which f gets by their names.
         overlap: whether the environment steps while the networks train, with decisions by those of the update before
             (an episode begins with the newest). For several threads; not the algorithm to the letter.
-        recorded: whether to keep the spread of every step, in `spreads`.
+        recorded: whether to keep the spread of every step, in `spreads`, and whether f was asked, in `asked`.
         single_every: training episodes between two single greedy episodes, kept in `singles`; 0: none.
+        stream: which random numbers episodes begin with, such as the coins of rollout episodes: 0 or 1, so that two
+            runs of one seed can have their own.
 
     Examples:
         >>> import adeu, gymnasium
@@ -77,26 +79,29 @@ class GymLoop:
     overlap: bool = False
     recorded: bool = False
     single_every: int = 0
+    stream: int = 0
 
     def __post_init__(self) -> None:
         check_arguments(self)
         check.whole(self, "single_every", at_least=0)
+        check.whole(self, "stream", at_least=0, at_most=1)
         if hasattr(self.env, "num_envs"):
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
         self.agent = self.agent.bind(*spaces)
         check_needs(self.agent, frozenset(self.given))
         self._reader = Reader(*spaces)
-        self._tally = Tally(self.agent.explorer.g)
+        self._tally = Tally(self.agent.explorer)
         self.step = self.episode = 0
-        self.spreads = np.zeros(self.steps if self.recorded else 0, np.float32)
+        kept = self.steps if self.recorded else 0
+        self.spreads, self.asked = np.zeros(kept, np.float32), np.zeros(kept, bool)
         self.singles: list[tuple[int, int, float]] = []
         """Of each single greedy episode: the training episodes and steps before it, and its return."""
 
     @functools.cached_property
     def _player(self) -> Player[Opaque, Opaque, Opaque, Opaque]:
         """Made when it is first needed: it compiles and takes memory."""
-        return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap)
+        return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap, self.stream)
 
     def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
         """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
@@ -123,7 +128,7 @@ class GymLoop:
             transition = Transition(obs, reader.taken(action), reward, next_obs, *ends, info.get("cost"))
             player.observe(transition, decision, self.step)
             if self.recorded:
-                self.spreads[self.step - 1] = decision.spread
+                self.spreads[self.step - 1], self.asked[self.step - 1] = decision.spread, decision.asked
             explored = bool(decision.explored)
             self._tally.add(decision, float(explored != before), float(ended))
             before, obs = explored, next_obs
@@ -137,7 +142,8 @@ class GymLoop:
     def arrays(self) -> Arrays:
         """Between two calls of `advance`, everything that changes."""
         counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
-        spreads = {"spreads": self.spreads[: self.step].copy()} if self.recorded else {}
+        recorded = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
+        spreads = {name: array[: self.step].copy() for name, array in recorded.items()}
         tally = {TALLY + name: array for name, array in self._tally.arrays().items()}
         counts["singles"] = np.array(self.singles, float).reshape(-1, 3)
         return counts | spreads | tally | {PLAYER + name: array for name, array in self._player.arrays().items()}
@@ -147,7 +153,7 @@ class GymLoop:
         self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
         self.singles = [(int(episode), int(step), float(value)) for episode, step, value in arrays["singles"]]
         if self.recorded:
-            self.spreads[: self.step] = arrays["spreads"]
+            self.spreads[: self.step], self.asked[: self.step] = arrays["spreads"], arrays["asked"]
         self._tally.restore({n.removeprefix(TALLY): a for n, a in arrays.items() if n.startswith(TALLY)})
         self._player.restore({n.removeprefix(PLAYER): a for n, a in arrays.items() if n.startswith(PLAYER)})
 

@@ -27,8 +27,9 @@ from adeu.agents import keys, replay_jax
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Opaque, OpaqueAgent, Row, check_needs
 from adeu.agents.compiling import select
 from adeu.agents.replay_jax import JaxReplay
+from adeu.behavior.tally import PERCENTILES
 from adeu.core import check
-from adeu.core.contract import Array, Decision, Key, Transition
+from adeu.core.contract import Array, Decision, Key, Normalizer, Transition
 from adeu.core.environments import GymnaxEnv
 
 
@@ -57,6 +58,8 @@ class StepTally(NamedTuple):
     best: Array
     explored: Array
     spread: Array
+    asked: Array
+    deviation: Array
 
 
 class GreedyEpisode(NamedTuple):
@@ -87,8 +90,17 @@ class LoopPiece(NamedTuple):
     spread: Array | NDArray[Any]
     best_at: Array | NDArray[Any]
     """The step that ended the first episode with the best return."""
+    saturated: Array | NDArray[Any]
+    """The share of steps with f asked in which g was saturated, NaN if f was never asked."""
+    spread_p10: Array | NDArray[Any]
+    """The 10th percentile of the spread in such steps."""
+    spread_p90: Array | NDArray[Any]
+    deviation: Array | NDArray[Any]
+    """How far actions lay from the policy's on average, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
     spreads: Array | NDArray[Any]
     """The spread of each step: an array of `evaluate_every` numbers for each seed."""
+    asked: Array | NDArray[Any]
+    """Whether f decided the spread of each step."""
 
 
 Given = Mapping[str, Array | NDArray[Any]]
@@ -209,7 +221,7 @@ class _LoopFunctions(NamedTuple):
 def _compile(loop: JaxLoop) -> _LoopFunctions:
     agent: OpaqueAgent = loop.agent
     player = JaxPlayer(agent, loop.env, loop.params.params, loop.evaluate_steps, loop.given)
-    cadence = agent.cadence
+    cadence, g = agent.cadence, agent.explorer.g
     inner = cadence.target_every or cadence.update_every
 
     def advance(state: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
@@ -236,7 +248,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
         key_next, key_evaluate = keys.split(keys.wrap(state.key))
         keys_evaluate = jax.random.split(key_evaluate, loop.evaluate_episodes)
         returns = jax.vmap(player.greedy, (0, None, None))(keys_evaluate, state, dict.fromkeys(given, jnp.zeros(())))
-        return state._replace(key=jax.random.key_data(key_next)), _sum_up(state.step, steps, jnp.mean(returns))
+        return state._replace(key=jax.random.key_data(key_next)), _sum_up(g, state.step, steps, jnp.mean(returns))
 
     def advance_many(states: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
         return jax.vmap(functools.partial(advance, early=early))(states, given)
@@ -249,18 +261,24 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
     )
 
 
-def _sum_up(step: Array, steps: StepTally, evaluation: Array) -> LoopPiece:
+def _sum_up(g: Normalizer, step: Array, steps: StepTally, evaluation: Array) -> LoopPiece:
     episodes = jnp.sum(steps.episodes)
+    asked = jnp.where(steps.asked, steps.spread, jnp.nan)
     return LoopPiece(
-        step,
-        evaluation,
-        episodes,
-        jnp.sum(steps.returns) / episodes,
-        jnp.max(steps.best),
-        jnp.mean(steps.explored),
-        jnp.mean(steps.spread),
-        step - len(steps.best) + 1 + jnp.argmax(steps.best),
-        steps.spread,
+        step=step,
+        evaluation=evaluation,
+        episodes=episodes,
+        training=jnp.sum(steps.returns) / episodes,
+        best=jnp.max(steps.best),
+        explored=jnp.mean(steps.explored),
+        spread=jnp.mean(steps.spread),
+        best_at=step - len(steps.best) + 1 + jnp.argmax(steps.best),
+        saturated=jnp.sum(steps.asked & g.saturated(steps.spread)) / jnp.sum(steps.asked),
+        spread_p10=jnp.nanpercentile(asked, PERCENTILES["spread_p10"]),
+        spread_p90=jnp.nanpercentile(asked, PERCENTILES["spread_p90"]),
+        deviation=jnp.mean(steps.deviation),
+        spreads=steps.spread,
+        asked=steps.asked,
     )
 
 
@@ -311,7 +329,9 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh
         carry, obs, so_far, env = select(ended, begun, (carry, next_obs, total, after))
         best = jnp.where(ended, total, -jnp.inf)
-        tally = StepTally(ended, jnp.where(ended, total, 0.0), best, decision.explored, decision.spread)
+        returned = jnp.where(ended, total, 0.0)
+        shown = decision.explored, decision.spread, decision.asked, decision.deviation
+        tally = StepTally(ended, returned, best, *map(jnp.asarray, shown))
         key = jax.random.key_data(key_next)
         return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env), tally
 

@@ -20,6 +20,8 @@ Arrays = dict[str, NDArray[np.generic]]
 SAMPLE, COINS = 0, 1
 """Streams of the replay's random numbers."""
 REPLAY = "replay/"
+EPISODES = 2**30
+"""More than any run has."""
 
 
 class Player(Generic[Learned, Acting, Row, AgentCarry]):
@@ -31,6 +33,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         seed: of everything that is drawn.
         warmup: steps before the first update.
         overlap: whether decisions may read the networks of the update before, while the newest is computed.
+        stream: which random numbers episodes begin with, 0 or 1.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         seed: int,
         warmup: int,
         overlap: bool = False,
+        stream: int = 0,
     ) -> None:
         self.agent, self._reader, self._seed, self._warmup, self._overlap = agent, reader, seed, warmup, overlap
         self._run: AgentSteps[Learned, Acting, AgentCarry] = compile_agent(agent)
@@ -47,7 +51,8 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._absorbs = "observe" in agent.explorer.learns_from
         self._obs = reader.zeros()
         self._learned: Learned = own(self._run.init(self._key, self._obs))
-        self._carry: AgentCarry = self._run.begin(self._key, np.int32(0), None)
+        self._first = stream * EPISODES
+        self._carry: AgentCarry = self._run.begin(self._key, np.int32(self._first), None)
         self._behind: Acting | None = None
         self._episode = 0
         self._replay = NumpyReplay(agent.capacity, RowLayout.of(agent), reader.dtype)
@@ -55,7 +60,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
     def begin(self, obs: NDArray[Any]) -> None:
         """Begins an episode."""
         if self._episode:
-            self._carry = self._run.begin(self._key, np.int32(self._episode), self._carry)
+            self._carry = self._run.begin(self._key, np.int32(self._first + self._episode), self._carry)
         self._episode += 1
         self._obs = obs
         self._behind = None

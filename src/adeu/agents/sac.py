@@ -161,7 +161,8 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         )
         action = jnp.where(early, random_action(self.sized, key_uniform), decision.action)
         explored = early | decision.explored | jnp.any(center != best)
-        return decision._replace(action=action, explored=explored), carry
+        deviation = self.explorer.D.deviation(action, unscale_action(self.sized, best))
+        return decision._replace(action=action, explored=explored, deviation=deviation), carry
 
     def exploit(
         self, key: Key, acting: SacActing, carry: ExplorerCarry, obs: Array, step: Array, **given: Any

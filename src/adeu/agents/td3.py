@@ -194,7 +194,8 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         )
         action = jnp.where(early, random_action(self.sized, key_uniform), decision.action)
         explored = early | decision.explored | jnp.any(center != best)
-        return decision._replace(action=action, explored=explored), carry
+        deviation = self.explorer.D.deviation(action, unscale_action(self.sized, best))
+        return decision._replace(action=action, explored=explored, deviation=deviation), carry
 
     def exploit(
         self, key: Key, acting: Td3Acting, carry: ExplorerCarry, obs: Array, step: Array, **given: Any

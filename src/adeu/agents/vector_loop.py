@@ -26,8 +26,8 @@ from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
 from adeu.agents.reading import Reader, check_finite
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
-from adeu.agents.tally import Tally
 from adeu.behavior import autoreset
+from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
 from adeu.core.environments import SingleEnv, VectorOfEnvs
@@ -76,7 +76,7 @@ class VectorLoop:
         self.agent = self._agent
         check_needs(self.agent)
         self._reader = Reader(*spaces)
-        self._tally = Tally(self.agent.explorer.g)
+        self._tally = Tally(self.agent.explorer)
         self._run: AgentSteps[Opaque, Opaque, Opaque] = compile_agent(self.agent)
         self._all: VectorSteps[Opaque, Opaque] = compile_vector(self.agent, count)
         self._key = jax.random.key_data(jax.random.key(self.seed))

@@ -57,12 +57,13 @@ def _grid() -> Table:
 
 
 def _cases(experiment: Experiment) -> Table:
-    from adeu.experiments.lib.compositions import composition
+    from adeu.experiments.lib.composition import composition
 
     shown = _grid()
     shown.add_row("[bold]cases", f"[bold]adeu run {experiment.name}/CASE")
     for case, setting in experiment.cases.items():
-        shown.add_row(escape(case), escape(composition(setting)))
+        roles = (f"[dim]{role}[/] {escape(text)}" for role, text in composition(setting).items())
+        shown.add_row(escape(case), "\n".join(roles))
     return shown
 
 

@@ -109,6 +109,8 @@ def show(
         files = [("plot", path) for path in family.draw(curves, folder)]
         if family.table:
             console.print(family.table(tables))
+        if family.analysis:
+            console.print(family.analysis(curves))
     changes = f"With {', '.join(command.set)} in place of the experiment's own settings."
     console.print(f"{changes if command.set else experiments[0].lesson}\n", markup=False, highlight=False)
     for kind, path in [*files, ("report", write_report(folder))]:

@@ -58,6 +58,8 @@ class Decision(NamedTuple):
     spread: Any
     asked: Any = True
     """Whether f decided the spread: not in a rollout episode, nor where a guard speaks."""
+    deviation: Any = 0.0
+    """How far the action lies from the policy's; see `Distribution.deviation`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -251,6 +253,18 @@ class Distribution(LearningPart):
         carry = self.begin(key_begin)
         action, _, _ = self.sample(key_sample, state, carry, center, jnp.zeros(()), action_mask, **given)
         return action
+
+    def deviation(self, action: Array, center: Array) -> Array:
+        """How far an action lies from the policy's: the mean over dimensions of |a - pi(s)|, in half ranges.
+
+        A D over Discrete actions, which have no distance, leaves it alone: 0.
+        """
+        return jnp.zeros(())
+
+    @property
+    def has_deviation(self) -> bool:
+        """Whether `deviation` measures something."""
+        return type(self).deviation is not Distribution.deviation
 
 
 class Guard(LearningPart):

@@ -147,7 +147,7 @@ class Explorer(Part):
         seen = given | {"obs": obs, "explored": carry.explored}
         sampled = self.D.sample(key_D, state.D, D_carry, center, spread, action_mask, **seen)
         action, explored, D_carry = check.returned(self.D, "sample", sampled, ("action", "explored", "carry"))
-        decision = Decision(action, explored, uncertainty, spread, asked)
+        decision = Decision(action, explored, uncertainty, spread, asked, self.D.deviation(action, center))
         return decision, ExplorerCarry(f_carry, D_carry, guard_carry, explored)
 
     def exploit(
@@ -170,7 +170,7 @@ class Explorer(Part):
         seen = given | {"obs": obs, "explored": carry.explored}
         action = self.D.exploit(key_D, state.D, center, action_mask, **seen)
         no = jnp.zeros((), bool)
-        return Decision(action, no, uncertainty, jnp.zeros(()), asked=no)
+        return Decision(action, no, uncertainty, jnp.zeros(()), no, self.D.deviation(action, center))
 
     def observe(self, state: ExplorerState, transition: Transition, **given: Any) -> ExplorerState:
         return ExplorerState(

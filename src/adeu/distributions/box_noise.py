@@ -81,6 +81,10 @@ class _BoxNoise(Distribution):
             noise = jnp.where(action_mask, noise, 0.0)
         return jnp.clip(center + noise, low, high), jnp.asarray(spread) > 0, carry
 
+    def deviation(self, action: Array, center: Array) -> Array:
+        low, high, center = (jnp.asarray(value, float) for value in (self.low, self.high, center))
+        return jnp.mean(jnp.abs(action - jnp.clip(center, low, high)) / ((high - low) / 2))
+
     def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
         """Numbers of mean 0 and variance 1, and the new carry."""
         raise NotImplementedError

@@ -49,7 +49,8 @@ class Options(_Discrete):
         [1, 0, 1, 0]
 
     Reference: Dabney et al., "Temporally-Extended epsilon-Greedy Exploration", 2021.
-    Paper: Table 2 and the appendix's "Recreating ez-greedy".
+    Paper: Table 2 and the appendix's "Recreating ez-greedy". The n of Algorithm 1's f(s, n), the steps left of an
+    option, is part of this D's carry, and f is `Constant(epsilon)`.
     """
 
     mu: float = 2.0

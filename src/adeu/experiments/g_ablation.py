@@ -17,7 +17,7 @@ LESSON = (
 
 
 def cases(env: str, preset: str = "paper") -> dict[str, TrainingSetting]:
-    """For each f of the main table that adapts, the two g and the remedies."""
+    """For each f of the main table that adapts, the two g, the remedies, and the controls of the second g."""
     found: dict[str, TrainingSetting] = {}
     for source, (f, fields) in mujoco.ADAPTIVE.items():
         by = functools.partial(mujoco.explored_by, env, preset, f, **fields)
@@ -27,6 +27,8 @@ def cases(env: str, preset: str = "paper") -> dict[str, TrainingSetting]:
             f"{source}-saturating-gated": by(g=adeu.Saturating(mujoco.C), gated=True),
             f"{source}-saturating-weighted": by(g=adeu.Saturating(mujoco.C), weighted=True),
         }
+        case = f"{source}-saturating"
+        found |= mujoco.controls(case, found[case])
     return found
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
 
 import adeu
 from adeu.agents import Td3
@@ -64,18 +67,37 @@ ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
     "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
 }
 """The rows whose f adapts, with the agent's fields that it takes."""
+U, OUTPUTS = 187.5, 32
+TOP = 100.0
+"""An uncertainty at which `Sigmoid(C)` is C to the last bit."""
+
+
+def rnd_variants() -> dict[str, adeu.Mechanism]:
+    """The f of `rnd`, read otherwise.
+
+    RND's error is a sum over 32 outputs, with a fixed U; or their mean, U^2/32 times the sum; or a rollout episode
+    has a spread of c, g's ceiling, in place of g(c).
+    """
+    wide = adeu.Rnd(scale=U, hidden=(64, 64), features=OUTPUTS, learning_rate=1e-4)
+    paper, _ = ADAPTIVE["rnd"]
+    assert isinstance(paper, adeu.Rollouts)
+    return {
+        "rnd-32": adeu.Rollouts(wide, RHO_RND, C),
+        "rnd-mean": adeu.Rollouts(dataclasses.replace(wide, scale=U / math.sqrt(OUTPUTS)), RHO_RND, C),
+        "rnd-rollout-c": dataclasses.replace(paper, c=TOP),
+    }
 
 
 def explored_by(
-    env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, source: str = "", **agent: Any
+    env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, **agent: Any
 ) -> TrainingSetting:
-    """TD3 with this f; without a g, f is the spread itself. A `source` makes it a control."""
+    """TD3 with this f; without a g, f is the spread itself."""
     explorer = adeu.Explorer(f, adeu.Identity() if g is None else g, adeu.Gaussian())
-    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent), source=source)
+    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent))
 
 
 def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
-    """The table's rows, the controls, and the variants of the appendix."""
+    """The table's rows, the controls, the variants of the appendix, and other readings of `rnd`."""
     by, still = functools.partial(explored_by, env, preset), adeu.Constant(0.0)
 
     settings = {
@@ -88,13 +110,29 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
         "no-noise": by(still),
         "q-std-lam10": by(q_std(10.0, RHO_Q), adeu.Sigmoid(C), critics=CRITICS),
         "q-std-rho0": by(q_std(LAM, 0.0), adeu.Sigmoid(C), critics=CRITICS),
+        **{case: by(f, adeu.Sigmoid(C)) for case, f in rnd_variants().items()},
     }
-    for source, (_, fields) in ADAPTIVE.items():
-        # A control differs from its source in the spread alone: as many critics learn.
-        mean = by(adeu.Recorded(), source=source, **fields)
-        settings[f"{source}-mean-matched"] = mean
-        settings[f"{source}-shuffled"] = dataclasses.replace(mean, control="shuffled")
+    for source in ADAPTIVE:
+        settings |= controls(source, settings[source])
     return settings
+
+
+def controls(case: str, setting: TrainingSetting) -> dict[str, TrainingSetting]:
+    """The controls of a case with rollout episodes, which differ from it in the spread alone.
+
+    Outside rollout episodes of their own, one has the mean of the case's spreads, the other these in other places.
+    """
+    explorer = setting.agent.explorer
+    assert isinstance(explorer.f, adeu.Rollouts)
+    f = adeu.Rollouts(adeu.Recorded(), explorer.f.rho, spread_of(explorer.g, explorer.f.c))
+    agent = dataclasses.replace(setting.agent, explorer=dataclasses.replace(explorer, f=f, g=adeu.Identity()))
+    mean = dataclasses.replace(setting, agent=agent, source=case)
+    return {f"{case}-mean-matched": mean, f"{case}-shuffled": dataclasses.replace(mean, control="shuffled")}
+
+
+@functools.cache
+def spread_of(g: adeu.Normalizer, uncertainty: float) -> float:
+    return float(g(jnp.asarray(uncertainty)))
 
 
 METRICS = (
@@ -106,7 +144,7 @@ METRICS = (
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The domain's curves, and over training what f and g say and how often g is saturated."""
+    """The domain's curves; and what f and g say over training, how often g is saturated, how far actions deviate."""
     from matplotlib.figure import Figure
 
     warn_saturated(curves)
@@ -115,8 +153,9 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     _plot(axes, curves, "return", "return of greedy episodes")
     axes.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
     paths = plots.save(figure, folder / "curves")
-    traces = Figure(figsize=(8, 8), layout="constrained")
-    names = {"uncertainty": "f(s)", "spread": "g(f(s))", "explored": "explored", "saturated": "g saturated"}
+    traces = Figure(figsize=(8, 9), layout="constrained")
+    names = {"uncertainty": "f(s)", "spread": "g(f(s))", "saturated": "g saturated"}
+    names |= {"explored": "explored", "deviation": "deviation"}
     for axes, (name, label) in zip(traces.subplots(len(names), 1, sharex=True), names.items(), strict=True):
         _plot(axes, curves, name, label, legend=name == "uncertainty")
         if name == "uncertainty":
@@ -127,7 +166,8 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legend: bool = True) -> None:
     styles = plots.style(curves)
     for case, curve in curves.items():
-        plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
+        if name in curve:  # runs of earlier versions have fewer columns
+            plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
@@ -173,7 +213,8 @@ def member(name: str, env: str, preset: str) -> Experiment:
 LESSON = (
     "mean: over all evaluations, of 10 greedy episodes each, and seeds; max: the best of the seeds' mean curve. "
     "ADEU's spread lies between 0.1 and 0.2, never above the 0.2 of `constant`: whether it is the noise's place that "
-    "matters, and not how much of it there is, is what constant-0.1, mean-matched and shuffled are for."
+    "matters, and not how much of it there is, is what constant-0.1, mean-matched and shuffled are for. "
+    "`adeu list mujoco/Hopper-v5` shows the composition of each case in full."
 )
 
 

@@ -21,8 +21,8 @@ def pupil(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
     return dataclasses.replace(lake.adaptive(f), mentor_q=-50.0, mentor_visits=mentor_visits)
 
 
-def eq7(floor: float = FLOOR) -> LakeSetting:
-    """Eq. 7; where no cost was met yet, the floor stands for it."""
+def eq6(floor: float = FLOOR) -> LakeSetting:
+    """Eq. 6; where no cost was met yet, the floor stands for it."""
     return pupil(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
 
 
@@ -31,8 +31,8 @@ CASES: dict[str, LakeSetting] = {
     "im": lake.intrinsic_motivation(),
     "ucb": lake.ucb(),
     "adeu-eq1": pupil(adeu.Counts(), mentor_visits=100),
-    "adeu-eq6": pupil(adeu.Inverse(COST, floor=FLOOR)),
-    "adeu-eq7": eq7(),
+    "adeu-eq5": pupil(adeu.Inverse(COST, floor=FLOOR)),
+    "adeu-eq6": eq6(),
 }
 
 
@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     takes="three minutes",
     lesson=(
         "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
-        "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 6), or both (Eq. 7)."
+        "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 5), or both (Eq. 6)."
     ),
     cases={name: on_safe_lake(case) for name, case in CASES.items()},
     metrics=(MEAN, MAX, VIOLATIONS, SOLVED),
@@ -56,7 +56,7 @@ EXPERIMENT = Experiment(
         "im": {"mean": 267, "max": 780, "violations": 0.55},
         "ucb": {"mean": 12_605, "max": 65_687, "violations": 0.10},
         "adeu-eq1": {"mean": 59_865, "max": 104_487, "violations": 0.01},
-        "adeu-eq6": {"mean": 7, "max": 7, "violations": 0.00},
-        "adeu-eq7": {"mean": 19_255, "max": 85_087, "violations": 0.00},
+        "adeu-eq5": {"mean": 7, "max": 7, "violations": 0.00},
+        "adeu-eq6": {"mean": 19_255, "max": 85_087, "violations": 0.00},
     },
 )

@@ -82,7 +82,7 @@ class Inverse(Mechanism):
         >>> float(f.measure(jax.random.key(0), ((),), ((),), obs=0)[0])
         0.25
 
-    Paper: Eq. 6.
+    Paper: Eq. 5.
     """
 
     f_safety: Mechanism
@@ -119,7 +119,7 @@ class Ratio(Mechanism):
         >>> float(f.measure(jax.random.key(0), ((), ()), ((), ()), obs=0)[0])
         1.5
 
-    Paper: Eq. 7.
+    Paper: Eq. 6.
     """
 
     f: Mechanism

@@ -28,7 +28,7 @@ class Constant(Mechanism):
         >>> round(float(uncertainty), 6)
         0.1
 
-    Paper: the baseline "f(s) = c" of Table 4.
+    Paper: the baseline "f(s) = c" of Table 5.
     """
 
     c: float

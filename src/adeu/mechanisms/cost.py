@@ -46,7 +46,7 @@ class ExpectedCost(Mechanism):
         [10.0, 0.0]
 
     Reference: Altman, "Constrained Markov Decision Processes", 1999.
-    Paper: section 2.3, f_safety of Eq. 6 and Eq. 7.
+    Paper: section 2.3, f_safety of Eq. 5 and Eq. 6.
     """
 
     num_states: int | None = None

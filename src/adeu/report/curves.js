@@ -2,8 +2,10 @@
 // read-out under the pointer, two scales.
 
 const CURVE_HEIGHT = 320;
-const SHOWN = { return: "Return", spread: "Spread g(f(s))", uncertainty: "Uncertainty f(s)",
-  explored: "Share of steps that explored", switches: "Switches in an episode" };
+const SHOWN = { return: "Return", spread: "Spread g(f(s))", spread_p10: "Spread, 10th percentile",
+  spread_p90: "Spread, 90th percentile", saturated: "Share of steps with g saturated", uncertainty: "Uncertainty f(s)",
+  explored: "Share of steps that explored", deviation: "Deviation from the policy's action, in half ranges",
+  switches: "Switches in an episode" };
 
 function curvesPanel(experiment, shown) {
   const curves = experiment.cases.map((entry) => entry.curve);

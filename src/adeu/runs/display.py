@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -74,7 +75,7 @@ class Display:
         note = f"{speed / 1e6:5.1f} M steps/s" if speed > 1e5 else f"{speed:,.0f} steps/s"
         if "return" in progress.row:
             note += f", return {progress.row['return']:,.0f}"
-        if "spread" in progress.row:
+        if not math.isnan(progress.row.get("spread", math.nan)):
             note += f", spread {progress.row['spread']:.3f}"
         self._progress.update(bar, completed=progress.done, note=note)
 

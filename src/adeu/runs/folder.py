@@ -131,7 +131,9 @@ def to_csv(columns: Mapping[str, Sequence[object] | NDArray[np.generic]]) -> str
 def _number(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return str(int(value))
-    return "" if value is None else repr(float(value)) if isinstance(value, float) else str(value)
+    if value is None or value != value:  # NaN
+        return ""
+    return repr(float(value)) if isinstance(value, float) else str(value)
 
 
 class Metrics:

@@ -47,6 +47,9 @@ class Result(NamedTuple):
     """(evaluations,): the undiscounted return of a greedy episode."""
 
     def first_solved(self, at_least: float) -> int | None:
-        """How many episodes were over when a greedy one first returned so much; None: it never did."""
+        """How many episodes were over when a greedy one first returned so much; None: it never did.
+
+        In a stochastic model that one may have been lucky.
+        """
         solved = self.returns >= at_least
         return int(self.evaluated[solved.argmax()]) if solved.any() else None

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adeu.tabular.decision_forms import advise, greedy, normalize, restart, sample
 from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
-from adeu.tabular.learner_forms import learn, prefer, value
+from adeu.tabular.learner_forms import learn, prefer, renew, value
 from adeu.tabular.model import first_state, outcome
 from adeu.tabular.stack import floats
 from adeu.tabular.stream import Stream
@@ -136,6 +136,7 @@ def train(
             s = next_state
             if terminated:
                 break
+        renew(learner, rng)
         record.steps[episode] = step - begun
         record.violations[episode] = violations
         record.explored[episode] = explorations

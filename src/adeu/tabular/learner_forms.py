@@ -1,7 +1,8 @@
 """Who learns in the kernel: one Q table, or an ensemble of them; and how far each step moves it.
 
 `step_size(steps, s, a)` counts the visit and returns alpha; `prefer(learner, mask, s, center)` writes the preferences
-that behaviour follows, `value` those of the greedy policy; `learn` moves the tables and returns the TD error.
+that behaviour follows, `value` those of the greedy policy; `learn` moves the tables and returns the TD error;
+`renew(learner, rng)` is called after each episode.
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ def value(learner: Any, mask: Any, s: int, center: Floats) -> None:
 @operation
 def learn(learner: Any, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream) -> float:
     raise TypeError(f"{learner} has no rule for learn")
+
+
+@operation
+def renew(learner: Any, rng: Stream) -> None:
+    """Draws what a learner draws anew after each episode, however it ended."""
 
 
 @register_jitable(forceinline=True)

@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from adeu.tabular.f_forms import Seen
-from adeu.tabular.learner_forms import learn, prefer, value
+from adeu.tabular.learner_forms import learn, prefer, renew, value
 from adeu.tabular.model import allowed
 from adeu.tabular.stream import Stream, below, uniform
 
@@ -146,6 +146,10 @@ def _(learner: ReplayedForm, mask: Any, s: int, seen: Seen, gamma: float, rng: S
             for i in range(q.shape[1]):
                 for a in range(len(mask.numbers)):
                     target[state, i, a] = q[state, i, a]
-    if seen.terminated and learner.sampled:
-        clock.table[0] = below(q.shape[1], rng)
     return total / q.shape[1]
+
+
+@renew.register
+def _(learner: ReplayedForm, rng: Stream) -> None:
+    if learner.sampled:
+        learner.clock.table[0] = below(learner.q.shape[1], rng)

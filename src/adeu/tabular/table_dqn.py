@@ -34,7 +34,7 @@ class TableDqn(TableAgent):
         start: the standard deviation of the tables' first values.
         tables: how many, each with a target table of its own.
         center: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, drawn anew
-            after each episode that terminates) or "ucb" (mean + ucb * standard deviation).
+            after each episode) or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
         mask_probability: how likely each table learns from a transition, in (0, 1].
 

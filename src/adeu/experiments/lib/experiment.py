@@ -20,7 +20,7 @@ from adeu.runs.identity import fill_in, to_data
 from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
 from adeu.runs.spec import Setting, Spec
-from adeu.runs.statistics import FEWEST, Curves, Estimate, band, mean, peak, share
+from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, peak, share
 from adeu.runs.statistics.estimate import average
 
 
@@ -64,7 +64,7 @@ MAX = Metric("max", "max of average run, biased up", lambda curves: curves["retu
 VIOLATIONS = Metric(
     "violations", "violations per episode", lambda curves: average(curves["violations"], axis=1), ".3f", better="less"
 )
-SPREAD = Metric("spread", "mean spread", lambda curves: average(curves["spread"], axis=1), ".3f", better="")
+SPREAD = Metric("spread", "mean spread", lambda curves: known_mean(curves["spread"], 1), ".3f", better="")
 SOLVED = Metric("solved", "seeds that solved it", _solved, ".0%", share)
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
@@ -76,7 +76,7 @@ def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
     return spec.get("setting") if isinstance(spec, dict) else None
 
 
-WATCHED = ("uncertainty", "spread", "explored", "switches")
+WATCHED = ("uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "explored", "deviation", "switches")
 """What curves show of exploration, where a run wrote it."""
 
 
@@ -214,6 +214,7 @@ class Family:
         members: the experiments.
         draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
         table: one for the screen of all of them, from each member's `summary`.
+        analysis: another for the screen, from each case's curves by member.
     """
 
     name: str
@@ -221,6 +222,7 @@ class Family:
     members: tuple[Experiment, ...]
     draw: Callable[[Mapping[str, Mapping[str, Curves]], pathlib.Path], list[pathlib.Path]]
     table: Callable[[Mapping[str, list[dict[str, Any]]]], Any] | None = None
+    analysis: Callable[[Mapping[str, Mapping[str, Curves]]], Any] | None = None
 
 
 def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
@@ -270,7 +272,7 @@ def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[str | float | 
         episodes = curve["episode"][0, :].astype(int).tolist() if together else [None] * len(steps)
         values = {"step": steps} | dict(zip(("return", "low", "high"), band(curve["return"]), strict=True))
         values |= {f"seed-{seed}": run for seed, run in zip(few.get(case, ()), curve["return"], strict=False)}
-        values |= {name: average(curve[name], axis=0) for name in watched if name in curve}
+        values |= {name: known_mean(curve[name], 0) for name in watched if name in curve}
         columns["case"] += [case] * len(steps)
         columns["episode"] += episodes
         for name in columns.keys() - {"case", "episode"}:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-import numpy as np
-
 from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.jax_loop import JaxLoop
 from adeu.core import check
@@ -91,5 +89,5 @@ class JaxSetting:
         )
         given: Arrays = {}
         if kept is not None:
-            given = {"recorded": controlled(self, seed, np.asarray(kept["spread"], np.float32))}
+            given = {"recorded": controlled(self, seed, kept)}
         return JaxTrainer(loop, seed, self.steps, goal, self.enough, given, self.recorded)

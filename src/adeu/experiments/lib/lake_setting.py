@@ -75,8 +75,9 @@ def epsilon_greedy(epsilon: float = 0.01, **agent: Any) -> LakeSetting:
     return LakeSetting(QLearning(adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli()), **agent))
 
 
-def intrinsic_motivation(beta: float = 0.9) -> LakeSetting:
-    return epsilon_greedy(intrinsic=beta)
+def intrinsic_motivation(beta: float = 0.9, epsilon: float = 0.01) -> LakeSetting:
+    """A bonus of beta/sqrt(n(s')). The paper's text says that it acts greedily, which is an epsilon of 0."""
+    return epsilon_greedy(epsilon, intrinsic=beta)
 
 
 def ucb(lam: float = 10.0, mask_probability: float = 0.5, alpha: float = 1.0) -> LakeSetting:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import files
-from adeu.runs.statistics import FEWEST, Curves, band, wilson
+from adeu.runs.statistics import FEWEST, Curves, band, known_mean, wilson
 from adeu.runs.statistics.estimate import average
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
 """Of Okabe and Ito: told apart by colour-blind readers too."""
-CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq6": 4, "adeu-eq7": 5}
+CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq5": 4, "adeu-eq6": 5}
 """Which colour a case has in all pictures."""
 Line = str | tuple[float, tuple[float, ...]]
 """A line's style, as matplotlib takes it."""
@@ -91,7 +91,7 @@ def about(curves: Iterable[Curves]) -> str:
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
-    _plot_line(axes, x, average(values, axis=0), color, line, case)
+    _plot_line(axes, x, known_mean(values, 0), color, line, case)
     if len(values) < FEWEST:
         marker = "." if len(x) == 1 else ""
         axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)

@@ -17,7 +17,7 @@ from adeu.agents.rehearsal import rehearse
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.compositions import named
+from adeu.experiments.lib.composition import named
 from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.lib.gym_env import make_env, name_of
 from adeu.experiments.lib.table_setting import TableSetting

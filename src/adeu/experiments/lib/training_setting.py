@@ -18,8 +18,7 @@ from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
 from adeu.runs.folder import stored_whole
-from adeu.runs.statistics import Curves
-from adeu.runs.statistics.estimate import total
+from adeu.runs.statistics import Curves, known_mean
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
 
@@ -39,9 +38,10 @@ class TrainingSetting:
         warmup: steps before the first update; TD3 and SAC act at random there.
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
-        source: the case whose run of the same seed this one is a control of; f is then `Recorded`.
-        control: of the source's spreads after the warm-up, "mean": each step has their mean; "shuffled": each has
-            another's, from the same 1,000 steps.
+        source: the case whose run of the same seed this one is a control of; its f gets `recorded` spreads, and its
+            episodes begin with coins of their own.
+        control: of the source's spreads in steps in which f was asked, "mean": each step has the mean of those after
+            the warm-up; "shuffled": each has one of those of the same 1,000 steps, at random.
         traced: the episodes to write down step by step, counted from 1.
         overlap: whether the environment steps while the networks train; see `adeu.agents.GymLoop`.
         single_every: training episodes between two single greedy episodes, whose returns the run keeps; 0: none.
@@ -70,7 +70,7 @@ class TrainingSetting:
                 "--set warmup=... shortens it",
                 stacklevel=2,
             )
-        recorded = None if kept is None else controlled(self, seed, np.asarray(kept["spread"], np.float32))
+        recorded = None if kept is None else controlled(self, seed, kept)
         # Rejects what does not fit, before a worker starts.
         loop = self._build(seed, np.zeros(self.steps, np.float32) if self.source else None)
         return GymTrainer(functools.partial(self._build, seed, recorded), self.steps, goal_of(loop.env))
@@ -90,6 +90,7 @@ class TrainingSetting:
             overlap=self.overlap,
             recorded=not self.source,
             single_every=self.single_every,
+            stream=int(bool(self.source)),
         )
 
 
@@ -106,17 +107,37 @@ class Controlled(Protocol):
     def control(self) -> str: ...
 
 
-def controlled(setting: Controlled, seed: int, spreads: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The spread of each step of a control, from those of the run it is a control of."""
+def controlled(setting: Controlled, seed: int, kept: Arrays) -> NDArray[np.float32]:
+    """The spread of each step of a control, from those that f decided in the run it is a control of.
+
+    Rollout episodes are left out: the control has its own. A window without a single step in which f was asked takes
+    the spreads of the last one before it that has some, or of the first after it.
+    """
+    if "asked" not in kept:
+        check.refuse("a control", "its source", "a run that recorded when f was asked; delete it to run it again", "")
+    spreads, asked = np.asarray(kept["spread"], np.float32), np.asarray(kept["asked"], bool)
     if len(spreads) != setting.steps:
         check.refuse("a control", "its source", f"a run of {setting.steps:,} steps", f"{len(spreads):,}")
-    after = spreads[setting.warmup :]
+    trained = np.arange(setting.steps) >= setting.warmup
+    if not (asked & trained).any():
+        check.refuse("a control", "its source", "a run in which f was asked after the random start", "none")
     if setting.control == "mean":
-        return np.full_like(spreads, after.mean(dtype=np.float64) if after.size else 0.0)
-    rng, shuffled = np.random.default_rng(seed), spreads.copy()
-    for first in range(setting.warmup, len(spreads), WINDOW):
-        shuffled[first : first + WINDOW] = rng.permutation(shuffled[first : first + WINDOW])
+        return np.full_like(spreads, spreads[asked & trained].mean(dtype=np.float64))
+    rng, windows = np.random.default_rng(seed), _windows(setting)
+    found = [spreads[window][asked[window]] for window in windows]
+    known = [number for number, values in enumerate(found) if values.size]
+    shuffled = np.empty_like(spreads)
+    for number, window in enumerate(windows):
+        nearest = max((each for each in known if each <= number), default=known[0])
+        shuffled[window] = np.resize(rng.permutation(found[nearest]), window.stop - window.start)
     return shuffled
+
+
+def _windows(setting: Controlled) -> list[slice]:
+    """Of 1,000 steps; none lies on both sides of the warm-up's end."""
+    ends = min(setting.warmup, setting.steps), setting.steps
+    starts = (range(0, ends[0], WINDOW), range(ends[0], ends[1], WINDOW))
+    return [slice(at, min(at + WINDOW, end)) for start, end in zip(starts, ends, strict=True) for at in start]
 
 
 def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
@@ -127,15 +148,13 @@ def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
     """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
-    later = curves["trained"] > 0
-    with np.errstate(invalid="ignore"):
-        return total(np.where(later, curves[name], 0.0), axis=1) / total(later, axis=1)
+    return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
 
 
 def warn_saturated(curves: Mapping[str, Curves]) -> None:
     """Warns of each case in which g gave its largest spread nearly always."""
     for case, curve in curves.items():
-        share = float(np.mean(after_warmup(curve, "saturated")))
+        share = float(known_mean(after_warmup(curve, "saturated"), 0))
         if share > SATURATED:
             warnings.warn(
                 f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "

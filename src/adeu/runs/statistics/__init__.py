@@ -13,7 +13,7 @@ How often each holds the truth is simulated by `benchmarks/interval_coverage.py`
 
 from __future__ import annotations
 
-from adeu.runs.statistics.estimate import FEWEST, Band, Curves, Estimate
+from adeu.runs.statistics.estimate import FEWEST, Band, Curves, Estimate, known_mean
 from adeu.runs.statistics.means import band, iqm, mean, peak, ratio
 from adeu.runs.statistics.pairs import difference, improvement
 from adeu.runs.statistics.shares import median, profile, share, wilson
@@ -27,6 +27,7 @@ __all__ = [
     "difference",
     "improvement",
     "iqm",
+    "known_mean",
     "mean",
     "median",
     "peak",

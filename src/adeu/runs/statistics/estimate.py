@@ -41,6 +41,14 @@ def as_estimate(value: float | Floats, low: float | Floats = math.nan, high: flo
     return Estimate(*(each if math.isfinite(each) else None for each in map(float, (value, low, high))))
 
 
+def known_mean(values: ArrayLike, axis: int) -> Floats:
+    """The mean of the numbers that are not NaN; NaN where all are."""
+    array = np.asarray(values, float)
+    known = ~np.isnan(array)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, array, 0.0).sum(axis=axis) / known.sum(axis=axis))
+
+
 def total(values: Floats | NDArray[np.bool_], axis: int | tuple[int, ...], keepdims: bool = False) -> Floats:
     """The sum along axes."""
     return np.asarray(values.sum(axis=axis, keepdims=keepdims), float)

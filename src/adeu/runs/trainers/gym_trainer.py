@@ -50,9 +50,9 @@ class GymTrainer:
         return Piece(solved, {f"episode-{number}": trace} if trace else {})
 
     def kept(self) -> Arrays:
-        """The spread of every step and the single greedy episodes, where the loop records them."""
+        """Each step's spread and whether f was asked; the single greedy episodes. Where the loop records them."""
         loop = self._loop
-        spreads: Arrays = {"spread": loop.spreads} if loop.recorded else {}
+        spreads: Arrays = {"spread": loop.spreads, "asked": loop.asked} if loop.recorded else {}
         return spreads | ({"singles": np.array(loop.singles, float)} if loop.single_every else {})
 
     def arrays(self) -> Arrays:

@@ -15,7 +15,8 @@ from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
 
 OWN = ("episode", "first_hit", "streak")
-SPREADS = "spreads"
+RECORDED = ("spreads", "asked")
+WATCHED = ("spread", "explored", "saturated", "spread_p10", "spread_p90")
 
 
 @dataclasses.dataclass
@@ -29,7 +30,7 @@ class JaxTrainer:
         goal: greedy episodes that return so much on average have solved the task.
         enough: after so many evaluations in a row that have, the run ends; 0: it does not.
         given: the arrays that the loop takes, with an entry per step.
-        recorded: whether the complete run keeps the spread of every step.
+        recorded: whether the complete run keeps each step's spread and whether f was asked.
     """
 
     loop: JaxLoop
@@ -46,7 +47,12 @@ class JaxTrainer:
         if check.as_whole("a run", "steps", self.most) % every:
             check.refuse("a run", "steps", f"a multiple of evaluate_every={every}", self.most)
         self.episode = self.first_hit = self.streak = 0
-        self.spreads = np.zeros(self.most if self.recorded else 0, np.float32)
+        kept = self.most if self.recorded else 0
+        self.spreads, self.asked = np.zeros(kept, np.float32), np.zeros(kept, bool)
+
+    @property
+    def _watched(self) -> tuple[str, ...]:
+        return (*WATCHED, "deviation") if self.loop.agent.explorer.D.has_deviation else WATCHED
 
     @functools.cached_property
     def _state(self) -> AnyLoopState:
@@ -73,7 +79,7 @@ class JaxTrainer:
         self._state, found = self.loop.advance(self._state, self.given)
         piece: LoopPiece = jax.device_get(found)
         if self.recorded:
-            self.spreads[before : self.steps] = piece.spreads
+            self.spreads[before : self.steps], self.asked[before : self.steps] = piece.spreads, piece.asked
         check_learned(self.loop.agent, self._state.learned)
         self.episode += int(piece.episodes)
         if not self.first_hit and piece.best >= self.goal:
@@ -85,23 +91,24 @@ class JaxTrainer:
             "episode": self.episode,
             "return": float(piece.evaluation),
             "solved": int(solved),
-            "spread": float(piece.spread),
-            "explored": float(piece.explored),
+            **{name: float(getattr(piece, name)) for name in self._watched},
             "first_hit": self.first_hit,
         }
         return Piece([row])
 
     def kept(self) -> Arrays:
-        """The spread of every step, where it is recorded."""
-        return {"spread": self.spreads[: self.steps]} if self.recorded else {}
+        """Each step's spread and whether f was asked, where that is recorded."""
+        steps = self.steps
+        return {"spread": self.spreads[:steps], "asked": self.asked[:steps]} if self.recorded else {}
 
     def arrays(self) -> Arrays:
-        spreads: Arrays = {SPREADS: self.spreads[: self.steps].copy()} if self.recorded else {}
-        return arrays_of(self._state) | {name: np.array(getattr(self, name)) for name in OWN} | spreads
+        recorded: Arrays = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
+        kept = {name: array[: self.steps].copy() for name, array in recorded.items()}
+        return arrays_of(self._state) | {name: np.array(getattr(self, name)) for name in OWN} | kept
 
     def restore(self, arrays: Arrays) -> None:
-        ours = (*OWN, SPREADS) if self.recorded else OWN
+        ours = (*OWN, *RECORDED) if self.recorded else OWN
         self._state = tree_of({name: array for name, array in arrays.items() if name not in ours}, self._state)
         self.episode, self.first_hit, self.streak = (int(arrays[name]) for name in OWN)
         if self.recorded:
-            self.spreads[: self.steps] = arrays[SPREADS]
+            self.spreads[: self.steps], self.asked[: self.steps] = arrays["spreads"], arrays["asked"]

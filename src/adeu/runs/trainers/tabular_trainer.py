@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 
 from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece, Row
+from adeu.tabular.expected import expected_return
 from adeu.tabular.job import Job
 from adeu.tabular.job_training import Training
+from adeu.tabular.model import Stochastic
 
 SUMMED = ("steps", "violations", "explored", "switches", "uncertainty", "spread")
 
@@ -19,7 +22,8 @@ class TabularTrainer:
 
     Args:
         job: what to train.
-        goal: a greedy episode that returns so much has solved the task.
+        goal: a greedy episode that returns so much has solved the task; in a stochastic table, where one may be
+            lucky, a greedy policy whose expected return is so high.
         traced: the episodes to trace, counted from 1.
     """
 
@@ -73,13 +77,20 @@ class TabularTrainer:
             "step": self.steps,
             "episode": self.done,
             "return": returned,
-            "solved": int(returned >= self.goal),
+            "solved": int(self._expected(returned) >= self.goal),
             "violations": sums["violations"] / episodes,
             "uncertainty": sums["uncertainty"] / steps,
             "spread": sums["spread"] / steps,
             "explored": sums["explored"] / steps,
             "switches": sums["switches"] / episodes,
         }
+
+    def _expected(self, returned: float) -> float:
+        """The return by which the task is solved, from that of a greedy episode."""
+        job = self.job
+        if not isinstance(job.model, Stochastic) or self.goal == math.inf:
+            return returned
+        return expected_return(job.model, self._training.result().q, job.settings.max_steps, job.guard)
 
     def arrays(self) -> Arrays:
         return self._training.arrays()

@@ -1,0 +1,68 @@
+"""What decisions came to between two evaluations: the columns that a loop, or an adapter, logs of exploration."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.core.contract import Decision
+from adeu.core.explorer import Explorer
+
+COUNTED = ("steps", "uncertainty", "spread", "explored", "deviation", "switches", "episodes")
+PERCENTILES = {"spread_p10": 10.0, "spread_p90": 90.0}
+
+
+class Tally:
+    """Sums over decisions, and their means as columns of metrics.csv.
+
+    Args:
+        explorer: whose g says when a spread is saturated, and whose D says how far an action deviates.
+    """
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+        self._clear()
+
+    def _clear(self) -> None:
+        self._sums = dict.fromkeys(COUNTED, 0.0)
+        self._asked = list[float]()
+        """The spreads that f decided."""
+
+    def add(self, decision: Decision, switches: float, episodes: float) -> None:
+        """Counts the decision of one environment, or those of several."""
+        spread, sums = np.asarray(decision.spread), self._sums
+        sums["steps"] += spread.size
+        for name in ("uncertainty", "spread", "explored", "deviation"):
+            sums[name] += float(np.sum(getattr(decision, name)))
+        sums["switches"] += switches
+        sums["episodes"] += episodes
+        self._asked += spread[np.asarray(decision.asked)].tolist()
+
+    def columns(self) -> dict[str, float]:
+        """The figures since the last call, NaN where there is none.
+
+        `uncertainty`, `spread`, `explored` and `deviation` are means over steps, `switches` is per episode.
+        `saturated` and the percentiles `spread_p10` and `spread_p90` are over the steps in which f was asked. Where
+        actions have no distance there is no `deviation`.
+        """
+        sums, asked = self._sums, np.array(self._asked)
+        means = ("uncertainty", "spread", "explored", "deviation")
+        row = {name: sums[name] / sums["steps"] if sums["steps"] else math.nan for name in means}
+        row["switches"] = sums["switches"] / max(sums["episodes"], 1.0) if sums["steps"] else math.nan
+        row["saturated"] = float(np.mean(self._explorer.g.saturated(asked))) if asked.size else math.nan
+        for name, percent in PERCENTILES.items():
+            row[name] = float(np.percentile(asked, percent)) if asked.size else math.nan
+        if not self._explorer.D.has_deviation:
+            del row["deviation"]
+        self._clear()
+        return row
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: np.array(value) for name, value in self._sums.items()} | {"asked": np.array(self._asked)}
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._sums = {name: float(arrays[name]) for name in COUNTED}
+        self._asked = arrays["asked"].tolist()

@@ -1,0 +1,37 @@
+"""The greedy policy's expected return in a stochastic table, without a single episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.tabular.decision_forms import advise
+from adeu.tabular.model import Stochastic
+
+
+def expected_return(model: Stochastic, q: NDArray[np.float64], max_steps: int, guard: Any) -> float:
+    """The undiscounted return of a greedy episode of at most so many steps, by dynamic programming.
+
+    Args:
+        model: the table.
+        q: (S, A), -inf where an action is not allowed; ties are broken at random.
+        max_steps: after so many steps an episode is truncated.
+        guard: a guard's form, whose advice is followed.
+    """
+    best = q == q.max(axis=1, keepdims=True)
+    advice = np.array([advise(guard, s) for s in range(model.num_states)])
+    advised = advice >= 0
+    best[advised] = np.arange(model.num_actions) == advice[advised, None]
+    policy = best / best.sum(axis=1, keepdims=True)
+    starts, counts = model.offsets[:-1], np.diff(model.offsets)
+    probability = np.diff(model.cumulative, prepend=0.0)
+    probability[starts] = model.cumulative[starts]
+    weight = probability * np.repeat(policy.ravel(), counts)
+    state = np.repeat(np.arange(model.num_states), model.num_actions).repeat(counts)
+    values = np.zeros(model.num_states)
+    for _ in range(max_steps):
+        after = model.reward + np.where(model.terminal, 0.0, values[model.next_state])
+        values = np.bincount(state, weight * after, model.num_states).astype(float)
+    return float(np.diff(model.start, prepend=0.0) @ values)

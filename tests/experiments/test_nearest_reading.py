@@ -1,0 +1,186 @@
+"""The search for the paper's horizon and random start, on curves whose answer is known."""
+
+import math
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from adeu.cli import Run
+from adeu.experiments import mujoco_reading
+from adeu.experiments.lib.nearest_reading import (
+    HORIZONS,
+    Reading,
+    choose,
+    draw,
+    figures,
+    readings,
+    regular,
+    single,
+    verdict,
+)
+from adeu.runs.folder import Folder, digest, to_json
+from adeu.runs.trainers.trainer import Piece
+from adeu.runs.work import work
+
+STEPS = np.arange(0.0, 300_001, 5_000)
+PAPER = {"A-v5": (100.0, 300.0), "B-v5": (40.0, 50.0)}
+
+
+def straight(mean, horizon, seeds=(0.9, 1.1)):
+    """Returns that grow with the steps, and have this mean over the evaluations up to the horizon."""
+    return np.outer(seeds, 2 * mean * STEPS / horizon)
+
+
+def case(returns):
+    return {"step": np.broadcast_to(STEPS, returns.shape), "return": returns, "seed": np.arange(float(len(returns)))}
+
+
+def members(**returns):
+    """Domains A and B, where B's figures are always the paper's, if no seed differs."""
+    flat = np.where(STEPS == 5_000, 50.0, 40.0)
+    flat[0] = 40.0 * len(STEPS) - flat[1:].sum()
+    return {
+        "reading/A-v5": {name: case(values) for name, values in returns.items()},
+        "reading/B-v5": {name: case(np.stack([flat, flat])) for name in returns},
+    }
+
+
+def test_mean_and_max_are_those_of_the_evaluations_up_to_the_horizon():
+    curve = {"return": np.array([[0.0, 10.0, 2.0], [4.0, 30.0, 5.0]]), "step": np.array([[0.0, 5.0, 10.0]] * 2)}
+    assert figures(regular(curve, 5)) == (11.0, 20.0)
+    assert figures(regular(curve, 10)) == (8.5, 20.0)
+    assert figures(regular(curve, 0)) == (2.0, 2.0)  # the untrained agent alone
+
+
+def test_single_episodes_count_where_every_seed_has_them():
+    nan = np.nan
+    curve = {
+        "single_step": np.array([[0.0, 7.0, 9.0, nan], [0.0, 4.0, nan, nan]]),
+        "single_return": np.array([[1.0, 2.0, 90.0, nan], [3.0, 8.0, nan, nan]]),
+    }
+    mean, top = figures(single(curve, 10))
+    assert mean == pytest.approx((31.0 + 5.5) / 2)  # each seed's own mean
+    assert top == 5.0  # the third episode is one seed's alone
+    assert figures(single(curve, 5)) == (pytest.approx((1.0 + 5.5) / 2), 2.0)
+
+
+def test_the_distance_adds_up_over_domains_mean_and_max():
+    found = readings(members(start=straight(200.0, 100_000)), PAPER, [100_000])
+    (each,) = found
+    assert each.figures["A-v5"] == (pytest.approx(200.0), pytest.approx(400.0))
+    other = sum(
+        abs(math.log(ours / theirs)) for ours, theirs in zip(each.figures["B-v5"], PAPER["B-v5"], strict=True)
+    )
+    assert each.distance == pytest.approx(math.log(2) + math.log(400 / 300) + other)
+    # The single seeds have 0.9 and 1.1 times these figures in A, and the same in B.
+    assert each.apart == pytest.approx(2 * math.log(1.1 / 0.9))
+
+
+def test_figures_that_are_not_positive_are_infinitely_far():
+    (each,) = readings(members(start=-straight(200.0, 100_000)), PAPER, [100_000])
+    assert each.distance == math.inf
+
+
+def test_the_reading_that_made_the_figures_is_found():
+    paper = {"A-v5": (100.0, 200.0), "B-v5": (100.0, 200.0)}
+    right, wrong = straight(100.0, 150_000, (0.99, 1.01)), straight(10.0, 150_000, (0.99, 1.01))
+    both = {f"reading/{env}": {"short": case(wrong), "long": case(right)} for env in paper}
+    choice = choose(readings(both, paper, HORIZONS))
+    assert (choice.best.case, choice.best.horizon) == ("long", 150_000)
+    assert choice.best.distance == pytest.approx(0.0, abs=1e-9)
+    assert choice.tied == [choice.best]
+    assert choice.chosen is choice.best
+
+
+def reading(case, horizon, distance, apart=0.0):
+    return Reading(case, horizon, {}, distance, apart)
+
+
+def test_of_readings_that_tie_the_shortest_is_chosen():
+    found = [
+        reading("a", 50_000, 1.31, 9.0),
+        reading("a", 100_000, 1.30),
+        reading("a", 200_000, 1.0, 0.3),
+        reading("b", 100_000, 1.2),
+        reading("b", 300_000, 1.1),
+    ]
+    best, tied, chosen = choose(found)
+    assert best is found[2]
+    assert tied == found[1:]
+    assert chosen is found[3]  # as short as found[1], and nearer
+    assert "4 of 5 readings" in verdict(found, choose(found))
+    assert "of which b over 100,000 steps is the shortest" in verdict(found, choose(found))
+
+
+def test_where_all_tie_nothing_is_settled():
+    found = [reading("a", 50_000, 1.2), reading("a", 100_000, 1.0, 0.5)]
+    assert choose(found).chosen is None
+    assert "not settled" in verdict(found, choose(found))
+
+
+class Told:
+    """A trainer that trains nothing: its rows and single episodes are those it is given."""
+
+    unit, total, most_steps = "steps", 1, 300_000
+
+    def __init__(self, rows, singles):
+        self.done = self.steps = 0
+        self.rows, self.singles = rows, singles
+
+    def advance(self):
+        self.done, self.steps = 1, self.most_steps
+        return Piece(self.rows)
+
+    def kept(self):
+        return {"spread": np.zeros(3, np.float32), "singles": self.singles}
+
+    def arrays(self):
+        return {}
+
+
+@pytest.fixture
+def complete(tmp_path):
+    """Runs that are complete; in them warmup-25000 over 200,000 steps has the paper's mean."""
+    watched = dict.fromkeys(("uncertainty", "spread", "explored", "switches", "saturated"), 0.2)
+    for member in mujoco_reading.EXPERIMENT.members:
+        mean, _ = mujoco_reading.PAPER[member.name.rpartition("/")[2]]
+        for spec in member.specs(member.seeds):
+            factor = {"warmup-1000": 0.1, "warmup-25000": 1.0}[spec.case] * (1.01 if spec.seed == 1001 else 0.99)
+            returns = straight(factor * mean, 200_000, (1.0,))[0]
+            rows = [
+                {"step": int(step), "episode": int(step) // 50, "return": value, **watched, "solved": 0}
+                for step, value in zip(STEPS, returns, strict=True)
+            ]
+            singles = np.array([(100 * k, 5_000 * k, returns[k]) for k in range(40 + spec.seed % 2)])
+            folder, plain = tmp_path / spec.name, spec.plain()
+            folder.mkdir(parents=True)
+            (folder / "spec.json").write_bytes(to_json(plain))
+            work(Folder(folder), Told(rows, singles), lambda progress: None, spec=digest(plain))
+    return tmp_path
+
+
+def test_the_table_and_the_picture_of_complete_runs(complete):
+    family = mujoco_reading.EXPERIMENT
+    curves = family.curves(family.members, family.members[0].seeds, complete)
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(family.analysis(curves))
+    regularly, literally = captured.get().split("one greedy episode per 100 training episodes")
+    assert "warmup-25000 over 200,000 steps is nearest" in " ".join(regularly.split())
+    assert regularly.count("warmup-1000 ") == len(HORIZONS)
+    assert literally.count("warmup-1000 ") == len(HORIZONS)
+    hopper = curves["mujoco-reading/Hopper-v5"]["warmup-25000"]
+    assert np.isfinite(hopper["single_return"]).sum(axis=1).tolist() == [40, 41]
+    assert [path.name for path in draw(mujoco_reading.PAPER, curves, complete)] == ["distance.png", "distance.svg"]
+
+
+@pytest.mark.slow
+def test_the_command_shows_them(complete, capsys):
+    pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
+    assert Run("mujoco-reading", out=complete)() == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Evaluations every 5,000 steps" in told
+    assert "warmup-25000 over 200,000 steps is nearest" in told
+    assert (complete / "mujoco-reading/distance.png").exists()
+    assert (complete / "mujoco-reading/domains.png").exists()
