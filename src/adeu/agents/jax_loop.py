@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from adeu.agents import keys, replay_jax
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row, check_needs
 from adeu.agents.compiling import select
+from adeu.agents.player import check_learned
 from adeu.agents.replay_jax import JaxReplay
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Transition
@@ -155,10 +156,15 @@ class JaxLoop:
         return run.init_many(seeds) if seeds.ndim else run.init(seeds)
 
     def advance(self, state: AnyLoopState) -> tuple[AnyLoopState, LoopPiece]:
-        """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far."""
+        """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far.
+
+        Raises a `ValueError` where training diverged in any of them.
+        """
         run, step = _compile(self), np.ravel(state.step)[0]
         early = min(max(self.warmup - int(step), 0), self.evaluate_every)
-        return (run.advance_many if np.ndim(state.step) else run.advance)(state, early)
+        after, piece = (run.advance_many if np.ndim(state.step) else run.advance)(state, early)
+        check_learned(self.agent, after.learned)
+        return after, piece
 
 
 class _LoopFunctions(NamedTuple):

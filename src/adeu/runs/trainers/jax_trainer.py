@@ -9,7 +9,6 @@ import jax
 import numpy as np
 
 from adeu.agents.jax_loop import AnyLoopState, JaxLoop
-from adeu.agents.player import check_learned
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
@@ -65,7 +64,6 @@ class JaxTrainer:
     def advance(self) -> Piece:
         self._state, found = self.loop.advance(self._state)
         piece = jax.device_get(found)
-        check_learned(self.loop.agent, self._state.learned)
         self.episode += int(piece.episodes)
         if not self.first_hit and piece.best >= self.goal:
             self.first_hit = int(piece.best_at)
