@@ -30,6 +30,7 @@ from adeu.agents.player import check_learned
 from adeu.agents.replay_jax import JaxReplay
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Transition
+from adeu.core.value import check_value
 
 
 class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
@@ -133,6 +134,8 @@ class JaxLoop:
         check.instance(self, "agent", Agent)
         if not hasattr(self.env, "default_params"):
             check.refuse(self, "env", "an environment with gymnax's interface (GymLoop takes Gymnasium's)", self.env)
+        if dataclasses.is_dataclass(self.env):
+            check_value(self.env)
         for argument in ("evaluate_every", "evaluate_episodes", "evaluate_steps"):
             check.whole(self, argument)
         check.whole(self, "warmup", at_least=0)
