@@ -13,6 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from gymnasium.spaces import Box, Discrete
 
+TAKES = {"b": "true or false", "f": "numbers", "i": "whole numbers", "u": "whole numbers"}
+
 
 def to_numpy(value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray):
@@ -31,10 +33,12 @@ def read(name: str, value: Any, shape: tuple[int, ...], dtype: np.dtype, lead: i
         array = to_numpy(value)
     except ValueError:
         raise ValueError(f"{name} takes shape {expected}, got a {type(value).__name__} of unlike parts") from None
+    if array.dtype.kind == "O":
+        raise ValueError(f"{name} takes {TAKES[dtype.kind]}, shape {expected}, got a {type(value).__name__}")
     if array.shape != expected:
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
-        raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
+        raise ValueError(f"{name} takes {TAKES[dtype.kind]}, got {array.dtype}")
     # A copy, because a compiled step may read it after its owner has changed it.
     own = array.copy() if array.dtype == dtype else _cast(array, dtype)
     if dtype.kind == "f":

@@ -61,8 +61,8 @@ def last_observations(
     return last
 
 
-def first_observations(mode: AutoresetMode, env: Any, obs: Any, ended: NDArray[np.bool_]) -> Any:
-    """The observations to decide on next: those of a reset where an episode ended and nobody else resets."""
-    if ended.any() and mode.name == "DISABLED":
-        return env.reset(options={"reset_mask": ended})[0]
-    return obs
+def first_observations(
+    mode: AutoresetMode, reset: Callable[[NDArray[np.bool_]], Any], obs: Any, ended: NDArray[np.bool_]
+) -> Any:
+    """The observations to decide on next: those of `reset` where an episode ended, unless the vector did that."""
+    return reset(ended) if ended.any() and mode.name == "DISABLED" else obs

@@ -1,7 +1,7 @@
 """Whether a part is a value: equal to another one if, and only if, they have the same class and equal fields.
 
-Compiled functions are cached by part. Of two parts that differ but compare equal, the second would run the functions of
-the first, with its hyper-parameters. A part that is unequal to its own copy would compile anew each time.
+Compiled functions are cached by part. Of two parts that differ but compare equal, the second would run the functions
+of the first, with its hyper-parameters. A part that is unequal to its own copy would compile anew each time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ REASON = "equal parts share one compilation"
 
 def check_value(value: Any) -> None:
     """Rejects a dataclass that is not a value, by the names of its class and field; and those in its fields."""
+    kind: Any = type(value)
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     for name, item in fields.items():
         for inner in _dataclasses_in(item):
@@ -26,7 +27,7 @@ def check_value(value: Any) -> None:
             hash(item)
         except TypeError:
             check.refuse(value, name, "a hashable value, a tuple in place of a list or an array", item)
-    if type(value).__eq__ is not object.__eq__:  # an object that is equal to itself alone is never mistaken
+    if kind.__eq__ is not object.__eq__:  # what is equal to itself alone is never mistaken
         _check_attributes(value, fields)
         _check_comparison(value, fields)
 
@@ -47,7 +48,7 @@ def _check_attributes(value: Any, fields: dict[str, Any]) -> None:
         if not cached and not name.startswith("__"):
             raise ValueError(
                 f"{kind.__name__}: the attribute {name} is not a field, so parts that differ in it compare equal, "
-                f"and {REASON}. Declare the class with @dataclasses.dataclass(frozen=True) and the attribute as a field"
+                f"and {REASON}. Declare the class with @dataclasses.dataclass(frozen=True), the attribute as a field"
             )
 
 
