@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import adeu
-from adeu.agents import Dqn, GymLoop, VectorLoop
+from adeu.agents import Dqn, GymLoop, Td3, VectorLoop
 from tests.bad_envs import STATES, BadEnv
 
 GREEDY = adeu.Explorer(adeu.Constant(0.5), adeu.Identity(), adeu.Bernoulli())
@@ -183,6 +183,18 @@ def test_what_a_vector_returns_for_all(answer, message):
     envs.answer = answer
     with pytest.raises(ValueError, match=re.escape(f"step() after step 0 of training: {message}")):
         VectorLoop(SMALL, envs, BadEnv(), 20, warmup=20, evaluate_every=20, evaluate_episodes=1).run()
+
+
+def test_spaces_without_a_number():
+    none, some = gymnasium.spaces.Box(-1, 1, (0,)), gymnasium.spaces.Box(-1, 1, (1,))
+    message = "Dqn: observation space takes a Box of at least one number or a Discrete, got Box"
+    fails(BadEnv(observation_space=none), BadEnv(), message)
+    for spaces in ((none, some), (some, none)):
+        td3 = Td3(adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian()), hidden=(4,))
+        with pytest.raises(
+            ValueError, match="Td3: .* space takes a Box of one dimension with at least one number, got"
+        ):
+            td3.bind(*spaces)
 
 
 @pytest.mark.parametrize("count", [0, 2.7, "2", True])
