@@ -216,7 +216,7 @@ def test_bad_input():
     class Words:
         observation_space, action_space = gymnasium.spaces.Text(5), gymnasium.spaces.Discrete(2)
 
-    with pytest.raises(ValueError, match=r"Dqn: observation space takes a Box or a Discrete, got Text"):
+    with pytest.raises(ValueError, match=r"Dqn: observation space takes a Box or a Discrete, not empty, got Text"):
         GymLoop(SMALL, Words(), Words(), **lengths)
     other = sea_loop(dqn=Dqn(EZ, hidden=(4,), target_every=10))
     with pytest.raises(ValueError, match="its arrays do not have the shapes of its parts"):

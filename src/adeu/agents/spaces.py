@@ -35,13 +35,9 @@ def discrete_spaces(owner: Any, observation_space: Any, action_space: Any) -> Sp
     actions = int(action_space.n)
     if hasattr(observation_space, "n") and not getattr(observation_space, "shape", ()):
         return Spaces(int(observation_space.n), True, actions)
-    shape = getattr(observation_space, "shape", None)
-    if (
-        not shape
-        or not all(shape)
-        or not np.issubdtype(getattr(observation_space, "dtype", None) or np.float32, np.number)
-    ):
-        check.refuse(owner, "observation space", "a Box of at least one number or a Discrete", observation_space)
+    shape, dtype = getattr(observation_space, "shape", None), getattr(observation_space, "dtype", None)
+    if not shape or not all(shape) or not np.issubdtype(dtype or np.float32, np.number):
+        check.refuse(owner, "observation space", "a Box or a Discrete, not empty", observation_space)
     return Spaces(math.prod(map(int, shape)), False, actions)
 
 
@@ -51,7 +47,7 @@ def box_spaces(owner: Any, observation_space: Any, action_space: Any) -> Spaces:
 
     for name, space in (("observation space", observation_space), ("action space", action_space)):
         if not isinstance(space, Box) or len(space.shape) != 1 or not all(space.shape):
-            check.refuse(owner, name, "a Box of one dimension with at least one number", space)
+            check.refuse(owner, name, "a Box of one dimension, not empty", space)
     if not (np.isfinite(action_space.low).all() and np.isfinite(action_space.high).all()):
         check.refuse(owner, "action space", "a bounded Box", action_space)
     low, high = (tuple(map(float, bound)) for bound in (action_space.low, action_space.high))
