@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from adeu.behavior import arrays, storage
-from adeu.behavior.asking import asked_for
+from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import batched
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.interface import Interface

@@ -18,7 +18,7 @@ def asked_for(explorer: Explorer, hook: ExplorerHook) -> frozenset[str]:
 
     Examples:
         >>> import adeu
-        >>> from adeu.behavior.asking import asked_for
+        >>> from adeu.behavior.asked_for import asked_for
         >>> sorted(asked_for(adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Bernoulli()), "act"))
         ['q_values']
     """
