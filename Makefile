@@ -46,7 +46,7 @@ oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymna
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
 
-attack: .venv/setup  ## run folders, saved behaviours and the working folder under attack: what held, in ten minutes
+attack: .venv/setup  ## run folders, saved behaviours, the working folder and training loops under attack: what held, in ten minutes
 	$(BIN)/python -m tests.attack
 
 setup: .venv/setup  ## an environment with all that tests and benchmarks need

@@ -125,7 +125,7 @@ def updates(env_name: str) -> Piece:
         for _ in range(count):
             step += 1
             action, next_obs = reader.taken(env.action_space.sample()), reader.obs(rng.normal(size=obs.size))
-            transition = Transition(obs, action, reader.reward(0.0), next_obs, np.False_, np.False_)
+            transition = Transition(obs, action, reader.number("reward", 0.0), next_obs, np.False_, np.False_)
             player.observe(transition, Decision(action, True, 0.0, 0.0), step)
         jax.block_until_ready(player.arrays())  # type: ignore[no-untyped-call]
         return count

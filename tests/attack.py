@@ -1,7 +1,8 @@
-"""Attacks run folders, saved behaviours and the working folder, and prints what held: `make attack`.
+"""Attacks run folders, saved behaviours, the working folder and training loops, and prints what held: `make attack`.
 
 Each attack is tried as often as its seconds allow. A try holds if the file is rejected by name, or if what is read
-did not change. Nothing outside of the folder may be read or written, nothing may hang, nothing may be executed.
+did not change. Nothing outside of the folder may be read or written, nothing may hang, nothing may be executed. Right
+answers of environments are accepted, wrong ones rejected by name; one that ends its worker fails its own run alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import gymnasium
+import hypothesis
 import numpy as np
 from rich import box
 from rich.console import Console
@@ -34,6 +36,9 @@ from adeu.runs.folder import CHECKPOINT, METRICS, Folder, load_checkpoint
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.work import work
+from tests.drawn_envs import Answer, answers
+from tests.drawn_envs import held as answer_held
+from tests.runs import failing
 from tests.runs.keeping import Keeping
 from tests.runs.processes import start, wait_until, workers
 
@@ -248,6 +253,48 @@ def full_disk(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
             subprocess.run(["umount", str(disk)], check=True)
 
 
+def bad_environments(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
+    """What `reset` and `step` return, drawn with hypothesis, in training, in evaluation and for `Behavior`."""
+    settings = hypothesis.settings(
+        max_examples=50,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    outcomes: list[bool] = []
+
+    def attempt(answer: Answer) -> None:
+        signal.alarm(SLOWEST)
+        outcomes.append(answer_held(answer))
+        signal.alarm(0)
+        if not outcomes[-1]:
+            print(f"not held: {answer}", file=sys.stderr)
+
+    while True:
+        hypothesis.seed(rng.randrange(2**32))(settings(hypothesis.given(answers())(attempt)))()
+        yield from outcomes
+        outcomes.clear()
+
+
+def ended_workers(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
+    """Runs whose steps exit, kill their process or flood its output: each fails, or completes, by itself."""
+    lines = {
+        failing.GOOD: "",
+        failing.RAISES: "RuntimeError: no trainer",
+        failing.UNPICKLED: "TypeError: cannot pickle",
+        failing.SIGNALLED: "its worker was killed by signal 40",
+        failing.EXITS: "SystemExit: 3",
+        failing.PRINTS: "",
+        failing.UNLOADABLE: "ModuleNotFoundError: not on",
+    }
+    specs = [Spec("failing", "case", seed, failing.Failing()) for seed in lines]
+    failed = sweep(specs, folder / "out", jobs=2)
+    for spec in specs:
+        line, why = lines[spec.seed], failed.get(spec, "")
+        yield why.startswith(line) and bool(why) == bool(line)
+
+
 ATTACKS: dict[str, Attack] = {
     "a bit of a checkpoint flipped": lambda folder, rng: checkpoints(folder, rng, cut=False),
     "a checkpoint cut": lambda folder, rng: checkpoints(folder, rng, cut=True),
@@ -261,11 +308,14 @@ ATTACKS: dict[str, Attack] = {
     "modules in the working folder": shadows,
     "a command killed": kills,
     "a full disk": full_disk,
+    "answers of environments": bad_environments,
+    "environments that end their worker": ended_workers,
 }
 
 
 def main() -> int:
     signal.signal(signal.SIGALRM, hang)
+    began = time.monotonic()
     rng, lost = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else None), 0
     table = Table("attack", box=box.SIMPLE, header_style="bold")
     table.add_column("tried", justify="right")
@@ -279,11 +329,12 @@ def main() -> int:
                 for outcome in tries:
                     deadline = deadline or time.monotonic() + SECONDS  # what the first one prepared does not count
                     held.append(outcome)
-                    if time.monotonic() > deadline and attack not in (kills, shadows, full_disk):
+                    if time.monotonic() > deadline and attack not in (kills, shadows, full_disk, ended_workers):
                         break
             table.add_row(name, f"{len(held):,}", f"{sum(held):,}")
             lost += len(held) - sum(held)
     Console().print(table)
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes")
     return 1 if lost else 0
 
 

@@ -137,7 +137,7 @@ def play(env: Any, reader: Reader, steps: int = 8) -> list[adeu.Transition]:
         returned, reward, terminated, truncated, _ = env.step(action)
         next_obs = reader.obs(returned)
         ends = np.bool_(terminated), np.bool_(truncated)
-        found.append(adeu.Transition(obs, reader.taken(action), reader.reward(reward), next_obs, *ends))
+        found.append(adeu.Transition(obs, reader.taken(action), reader.number("reward", reward), next_obs, *ends))
         obs = reader.obs(env.reset(seed=0)[0]) if terminated or truncated else next_obs
     return found
 

@@ -104,5 +104,5 @@ def test_bad_settings(changed, message):
 
 
 def test_bad_spaces():
-    with pytest.raises(ValueError, match="Sac: action space takes a Box of one dimension, got Discrete"):
+    with pytest.raises(ValueError, match="Sac: action space takes a Box of one dimension, not empty, got Discrete"):
         SMALL.bind(BOX, gymnasium.spaces.Discrete(2))

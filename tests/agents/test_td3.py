@@ -325,7 +325,7 @@ BOX, VECTOR = gymnasium.spaces.Box(-1.0, 1.0, (2,)), gymnasium.spaces.Box(-np.in
     [
         (
             Spaces(VECTOR, gymnasium.spaces.Discrete(3)),
-            r"Td3: action space takes a Box of one dimension, got Discrete",
+            r"Td3: action space takes a Box of one dimension, not empty, got Discrete",
         ),
         (Spaces(gymnasium.spaces.Dict(a=VECTOR), BOX), r"Td3: observation space takes a Box of one.*, got Dict"),
         (Spaces(VECTOR, gymnasium.spaces.Box(-np.inf, np.inf, (2,))), r"Td3: action space takes a bounded Box, got"),

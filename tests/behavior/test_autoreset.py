@@ -37,12 +37,16 @@ def test_a_step_leads_to_the_last_observation_and_the_next_one_begins_at_the_fir
     env = vector(mode)
     assert autoreset.mode_of(env) is mode
     env.reset(seed=0)
+
+    def reset(mask):
+        return env.reset(options={"reset_mask": mask})[0]
+
     lasts, firsts = [], []
     for _ in range(3):
         obs, _, terminated, truncated, info = env.step(np.zeros(2, int))
         ended = terminated | truncated
         last = autoreset.last_observations(mode, obs, ended, info, lambda one: one)
-        first = autoreset.first_observations(mode, env, obs, ended)
+        first = autoreset.first_observations(mode, reset, obs, ended)
         lasts.append(np.array(last["steps"])[:, 0].tolist())
         firsts.append(np.array(first["steps"])[:, 0].tolist())
     dummy = mode is AutoresetMode.NEXT_STEP

@@ -35,6 +35,7 @@ from adeu.agents.spaces import Spaces
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Part, Transition
 from adeu.core.explorer import Explorer
+from adeu.core.value import check_value
 
 Learned = TypeVar("Learned", bound=tuple[Any, ...])
 Acting = TypeVar("Acting", bound=tuple[Any, ...])
@@ -101,6 +102,7 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         spaces = self.read_spaces(observation_space, action_space)
         bound = super().bind(observation_space, action_space)
         object.__setattr__(bound, "spaces", spaces)
+        check_value(bound)
         return bound
 
     def read_spaces(self, observation_space: object, action_space: object) -> Spaces:

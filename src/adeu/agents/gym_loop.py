@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
+from adeu.agents.checked_env import CheckedEnv
 from adeu.agents.player import Arrays, Player
-from adeu.agents.reading import Reader, check_finite
+from adeu.agents.reading import Reader
 from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
@@ -107,8 +108,8 @@ class GymLoop:
         """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
         player, reader, rows, noted = self._player, self._reader, [], list[tuple[object, ...]]()
         traced, before, ended = self.episode + 1 in self.traced, False, False
-        obs = reader.obs(self.env.reset(seed=seed_of(self.seed, TRAINING, self.episode))[0])
-        check_finite(self.env, "reset", self._place, observation=obs)
+        env = CheckedEnv(self.env, reader)
+        obs = env.reset(self._place, seed=seed_of(self.seed, TRAINING, self.episode))
         player.begin(obs)
         if self.step == 0:
             rows.append(self._row())
@@ -117,15 +118,12 @@ class GymLoop:
             decision = player.act(self.step, {name: values[self.step] for name, values in self.given.items()})
             action = reader.action(decision.action)
             best = reader.action(self._exploit(obs)) if traced else None
-            returned, paid, terminated, truncated, info = self.env.step(action)
-            next_obs, reward = reader.obs(returned), reader.reward(paid)
-            check_finite(self.env, "step", self._place, observation=next_obs, reward=reward)
+            next_obs, reward, terminated, truncated, _, cost, _ = env.step(self._place, action)
             if traced:
                 noted.append((best, action, *decision[1:4], float(reward)))
             ended = bool(terminated or truncated)
             self.step += 1
-            ends = np.bool_(terminated), np.bool_(truncated)
-            transition = Transition(obs, reader.taken(action), reward, next_obs, *ends, info.get("cost"))
+            transition = Transition(obs, reader.taken(action), reward, next_obs, terminated, truncated, cost)
             player.observe(transition, decision, self.step)
             if self.recorded:
                 self.spreads[self.step - 1], self.asked[self.step - 1] = decision.spread, decision.asked
@@ -157,7 +155,6 @@ class GymLoop:
         self._tally.restore({n.removeprefix(TALLY): a for n, a in arrays.items() if n.startswith(TALLY)})
         self._player.restore({n.removeprefix(PLAYER): a for n, a in arrays.items() if n.startswith(PLAYER)})
 
-    @property
     def _place(self) -> str:
         return f"at step {self.step + 1} of training, in episode {self.episode + 1}"
 
@@ -207,16 +204,14 @@ def evaluate(
     env: SingleEnv, exploit: Callable[[NDArray[Any]], NDArray[Any]], reader: Reader, seeds: Iterable[int], place: str
 ) -> float:
     """The mean return of greedy episodes, one per seed."""
-    returns = []
+    checked, returns = CheckedEnv(env, reader), []
     for seed in seeds:
-        obs = reader.obs(env.reset(seed=seed)[0])
-        check_finite(env, "reset", place, observation=obs)
+        obs = checked.reset(lambda: place, seed=seed)
         total, ended = 0.0, False
         while not ended:
-            returned, reward, terminated, truncated, _ = env.step(reader.action(exploit(obs)))
-            obs = reader.obs(returned)
-            check_finite(env, "step", place, observation=obs, reward=float(reward))
-            total, ended = total + float(reward), bool(terminated or truncated)
+            step = checked.step(lambda: place, reader.action(exploit(obs)))
+            obs = step.obs
+            total, ended = total + float(step.paid), bool(step.terminated or step.truncated)
         returns.append(total)
     return float(np.mean(returns))
 

@@ -26,11 +26,13 @@ from numpy.typing import ArrayLike, NDArray
 from adeu.agents import keys, replay_jax
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Opaque, OpaqueAgent, Row, check_needs
 from adeu.agents.compiling import select
+from adeu.agents.player import check_learned
 from adeu.agents.replay_jax import JaxReplay
 from adeu.behavior.tally import PERCENTILES
 from adeu.core import check
 from adeu.core.contract import Array, Decision, Key, Normalizer, Transition
 from adeu.core.environments import GymnaxEnv
+from adeu.core.value import check_value
 
 
 class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
@@ -163,6 +165,8 @@ class JaxLoop:
         check.instance(self, "agent", Agent)
         if not hasattr(self.env, "default_params"):
             check.refuse(self, "env", "an environment with gymnax's interface (GymLoop takes Gymnasium's)", self.env)
+        if dataclasses.is_dataclass(self.env):
+            check_value(self.env)
         for argument in ("evaluate_every", "evaluate_episodes", "evaluate_steps"):
             check.whole(self, argument)
         check.whole(self, "warmup", at_least=0)
@@ -191,6 +195,8 @@ class JaxLoop:
             state: what `init` or the last call returned.
             given: an array for each name in the loop's `given`, with an entry for every step since the first, which f
                 gets by the name; with several states, an array for each of them. In greedy episodes f gets 0.
+
+        Raises a `ValueError` where training diverged in any of them.
         """
         given = dict(given or {})
         run, step = _compile(self), int(np.ravel(state.step)[0])
@@ -205,7 +211,9 @@ class JaxLoop:
             ):
                 check.refuse(self, f"given[{name!r}]", f"an array of at least shape {shape}", np.shape(values))
         early = min(max(self.warmup - step, 0), self.evaluate_every)
-        return (run.advance_many if np.ndim(state.step) else run.advance)(state, given, early)
+        after, piece = (run.advance_many if np.ndim(state.step) else run.advance)(state, given, early)
+        check_learned(self.agent, after.learned)
+        return after, piece
 
 
 class _LoopFunctions(NamedTuple):

@@ -8,7 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.behavior.arrays import to_space
+from adeu.behavior import arrays
+
+NUMBERS, WHOLE, FLAGS = {float, int, np.float32, np.float64}, {int, np.int64}, {bool, np.bool_}
+"""Types whose values need no further look."""
 
 
 class Reader:
@@ -26,22 +29,52 @@ class Reader:
         self._action_space = action_space
         self._first_state = int(getattr(observation_space, "start", 0))
         self._first_action = int(getattr(action_space, "start", 0))
-        self._discrete = not observation_space.shape
-        self._size = int(np.prod(observation_space.shape))
+        self._shape: tuple[int, ...] = observation_space.shape or ()
+        self._states = None if self._shape else int(observation_space.n)
+        self._size = int(np.prod(self._shape))
         self.dtype = np.dtype(jnp.result_type(float))
+        self._taken = np.dtype(np.int32) if self._states else arrays.compute_dtype(observation_space.dtype)
+        self._largest = float(np.finfo(self.dtype).max)
 
     def zeros(self) -> NDArray[Any]:
         """An observation of zeros."""
-        return np.zeros((), np.int32) if self._discrete else np.zeros(self._size, self.dtype)
+        return np.zeros((), np.int32) if self._states else np.zeros(self._size, self.dtype)
 
     def obs(self, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
-        """One observation, or a batch with `lead` in front."""
-        if self._discrete:
-            return np.asarray(value - self._first_state, np.int32)
-        return np.array(value, self.dtype).reshape(*lead, -1)
+        """One observation, or a batch with `lead` in front; rejects what the space does not have."""
+        if self._states:
+            return self._state(value, self._states, lead)
+        if type(value) is np.ndarray and value.dtype == self._taken and value.shape == lead + self._shape:
+            own = value.copy()
+            arrays.check_finite("observation", own)
+        else:
+            read = arrays.read("observation", value, self._shape, self._taken, lead[0] if lead else None)
+            own = read if lead else read[0]
+        return own.astype(self.dtype, copy=False).reshape(*lead, -1)
 
-    def reward(self, value: Any) -> NDArray[Any]:
-        return np.array(value, self.dtype)
+    def _state(self, value: Any, states: int, lead: tuple[int, ...]) -> NDArray[np.int32]:
+        """The number of a state, or of each environment's."""
+        first = self._first_state
+        if not lead and type(value) in WHOLE and 0 <= value - first < states:
+            return np.array(value - first, np.int32)
+        read = arrays.read("observation", value, (), self._taken, lead[0] if lead else None) - first
+        if read.min() < 0 or read.max() >= states:
+            raise ValueError(f"observation takes whole numbers from {first} to {first + states - 1}, got {value}")
+        return read if lead else np.asarray(read[0])
+
+    def number(self, name: str, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
+        """A number, or one for each environment of a vector."""
+        if not lead and type(value) in NUMBERS and -self._largest <= value <= self._largest:
+            return np.array(value, self.dtype)
+        read = arrays.read(name, value, (), self.dtype, lead[0] if lead else None)
+        return read if lead else np.asarray(read[0])
+
+    def flag(self, name: str, value: Any, lead: tuple[int, ...] = ()) -> NDArray[np.bool_]:
+        """True or false, or one of them for each environment of a vector."""
+        if not lead and type(value) in FLAGS:
+            return np.array(value)
+        read = arrays.read(name, value, (), np.dtype(bool), lead[0] if lead else None)
+        return read if lead else np.asarray(read[0])
 
     def taken(self, action: Any) -> NDArray[Any]:
         """An action of the environment as the agent sees it."""
@@ -51,15 +84,8 @@ class Reader:
 
     def action(self, action: NDArray[Any]) -> int | NDArray[Any]:
         """The agent's action as the environment takes it, a Python int in a Discrete space; or those of a vector."""
-        written = to_space(self._action_space, action)
+        written = arrays.to_space(self._action_space, action)
         if written.ndim:
             return written
         number: int = written.item()
         return number
-
-
-def check_finite(env: object, call: str, place: str, **values: NDArray[Any] | float) -> None:
-    """Rejects NaN and infinity; `place` says where in the training."""
-    for name, value in values.items():
-        if not np.isfinite(value).all():
-            raise ValueError(f"{env}: {call}() returned the {name} {value} {place}; it takes finite numbers")

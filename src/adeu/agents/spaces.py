@@ -36,8 +36,9 @@ def discrete_spaces(owner: object, observation_space: object, action_space: obje
     if hasattr(observation_space, "n") and not getattr(observation_space, "shape", ()):
         return Spaces(int(observation_space.n), True, actions)
     shape: tuple[int, ...] | None = getattr(observation_space, "shape", None)
-    if not shape or not np.issubdtype(getattr(observation_space, "dtype", None) or np.float32, np.number):
-        check.refuse(owner, "observation space", "a Box or a Discrete", observation_space)
+    dtype: np.dtype[Any] | None = getattr(observation_space, "dtype", None)
+    if not shape or not all(shape) or not np.issubdtype(dtype or np.float32, np.number):
+        check.refuse(owner, "observation space", "a Box or a Discrete, not empty", observation_space)
     return Spaces(math.prod(map(int, shape)), False, actions)
 
 
@@ -46,8 +47,8 @@ def box_spaces(owner: object, observation_space: object, action_space: object) -
     from gymnasium.spaces import Box
 
     def box(name: str, space: object) -> Box:
-        if not isinstance(space, Box) or len(space.shape) != 1:
-            check.refuse(owner, name, "a Box of one dimension", space)
+        if not isinstance(space, Box) or len(space.shape) != 1 or not all(space.shape):
+            check.refuse(owner, name, "a Box of one dimension, not empty", space)
         return space
 
     observed, acted = box("observation space", observation_space), box("action space", action_space)

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
+from adeu.agents.checked_env import CheckedEnv
 from adeu.agents.compiling import AgentSteps, VectorSteps, compile_agent, compile_vector, own
 from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate, seed_of
 from adeu.agents.player import COINS, SAMPLE, check_converged, check_learned, draws
-from adeu.agents.reading import Reader, check_finite
+from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.behavior import autoreset
 from adeu.behavior.tally import Tally
@@ -71,11 +72,13 @@ class VectorLoop:
         check_arguments(self)
         if not hasattr(self.envs, "num_envs"):
             check.refuse(self, "envs", "a vector of environments; GymLoop takes a single one", self.envs)
-        spaces, count = (self.envs.single_observation_space, self.envs.single_action_space), self.envs.num_envs
+        spaces = self.envs.single_observation_space, self.envs.single_action_space
+        count = check.as_whole(self, "envs.num_envs", self.envs.num_envs)
         self._agent: OpaqueAgent = self.agent.bind(*spaces)
         self.agent = self._agent
         check_needs(self.agent)
         self._reader = Reader(*spaces)
+        self._checked = CheckedEnv(self.envs, self._reader, (count,))
         self._tally = Tally(self.agent.explorer)
         self._run: AgentSteps[Opaque, Opaque, Opaque] = compile_agent(self.agent)
         self._all: VectorSteps[Opaque, Opaque] = compile_vector(self.agent, count)
@@ -88,7 +91,7 @@ class VectorLoop:
         self._replays = [NumpyReplay(size, layout, self._reader.dtype) for _ in range(count)]
         self.step = self.episode = self._moves = self._updates = 0
         self._mode = autoreset.mode_of(self.envs)
-        self._obs = self._read("reset", self.envs.reset(seed=seed_of(self.seed, TRAINING, 0))[0])
+        self._obs = self._checked.reset(self._place, seed=seed_of(self.seed, TRAINING, 0))
         self._learned: Opaque = own(self._run.init(self._key, self._obs[0]))
         self._begun, self._resetting, self._explored = (
             np.ones(count, bool),
@@ -117,14 +120,10 @@ class VectorLoop:
         decision = Decision(*map(np.asarray, decided))
         check_converged(self.agent, f"after step {self.step} an action", decision.action)
         action = self._reader.action(decision.action)
-        returned, paid, terminated, truncated, info = self.envs.step(action)
+        returned, reward, terminated, truncated, info, cost, _ = self._checked.step(self._place, action)
         ended = terminated | truncated
-        last, obs = self._last_and_next(self._read("step", returned), ended, info)
-        reward = self._reader.reward(paid)
-        check_finite(self.envs, "step", self._place, reward=reward)
-        transitions = Transition(
-            self._obs, self._reader.taken(action), reward, last, terminated, truncated, info.get("cost")
-        )
+        last, obs = self._last_and_next(returned, ended, info)
+        transitions = Transition(self._obs, self._reader.taken(action), reward, last, terminated, truncated, cost)
         self._moves += 1
         self.step += int(np.count_nonzero(real))
         self.episode += int(np.count_nonzero(ended))
@@ -144,14 +143,8 @@ class VectorLoop:
         carry: Opaque = jax.tree.map(lambda value: value[0], self._carry)
         return np.asarray(self._run.exploit(self._key, self._agent.acting(self._learned), carry, obs, {}))
 
-    @property
     def _place(self) -> str:
         return f"after step {self.step} of training"
-
-    def _read(self, call: str, obs: object) -> NDArray[Any]:
-        read = self._reader.obs(obs, (self.envs.num_envs,))
-        check_finite(self.envs, call, self._place, observation=read)
-        return read
 
     def _last_and_next(
         self, obs: NDArray[Any], ended: NDArray[np.bool_], info: Mapping[str, object]
@@ -161,11 +154,14 @@ class VectorLoop:
             self._begun, self._resetting = self._resetting, ended
             return obs, obs
         self._begun = ended
-        last: NDArray[Any] = autoreset.last_observations(self._mode, obs, ended, info, self._reader.obs)
-        check_finite(self.envs, "step", self._place, observation=last)
-        if self._mode.name == "DISABLED" and ended.any():
-            obs = self._read("reset", autoreset.first_observations(self._mode, self.envs, obs, ended))
-        return last, obs
+        try:
+            last: NDArray[Any] = autoreset.last_observations(self._mode, obs, ended, info, self._reader.obs)
+        except ValueError as error:
+            raise self._checked.named("step", self._place, error) from None
+        return last, autoreset.first_observations(self._mode, self._reset, obs, ended)
+
+    def _reset(self, mask: NDArray[np.bool_]) -> NDArray[Any]:
+        return self._checked.reset(self._place, options={"reset_mask": mask})
 
     def _take_in(self, transitions: Transition, decision: Decision, real: NDArray[np.intp], early: bool) -> None:
         """Stores the rows that enter the replay; the explorer learns from each transition."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Observation = np.ndarray | dict[str, "Observation"] | tuple["Observation", ...]
 """Checked observations, of a batch of environments: arrays, in (nested) dicts and tuples as their space has them."""
 
+TAKES = {"b": "true or false", "f": "numbers", "i": "whole numbers", "u": "whole numbers"}
+
 
 def to_numpy(value: object) -> np.ndarray:
     if isinstance(value, np.ndarray):
@@ -37,10 +39,12 @@ def read(name: str, value: object, shape: tuple[int, ...], dtype: np.dtype, lead
         array = to_numpy(value)
     except ValueError:
         raise ValueError(f"{name} takes shape {expected}, got a {type(value).__name__} of unlike parts") from None
+    if array.dtype.kind == "O":
+        raise ValueError(f"{name} takes {TAKES[dtype.kind]}, shape {expected}, got a {type(value).__name__}")
     if array.shape != expected:
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
-        raise ValueError(f"{name} takes {'whole numbers' if dtype.kind in 'iu' else 'numbers'}, got {array.dtype}")
+        raise ValueError(f"{name} takes {TAKES[dtype.kind]}, got {array.dtype}")
     # A copy, because a compiled step may read it after its owner has changed it.
     own = array.copy() if array.dtype == dtype else _cast(array, dtype)
     if dtype.kind == "f":

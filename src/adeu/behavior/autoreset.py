@@ -9,8 +9,6 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.core.environments import VectorOfEnvs
-
 if TYPE_CHECKING:
     from gymnasium.vector import AutoresetMode
 
@@ -66,8 +64,8 @@ def last_observations(
     return last
 
 
-def first_observations(mode: AutoresetMode, env: VectorOfEnvs, obs: object, ended: NDArray[np.bool_]) -> object:
-    """The observations to decide on next: those of a reset where an episode ended and nobody else resets."""
-    if ended.any() and mode.name == "DISABLED":
-        return env.reset(options={"reset_mask": ended})[0]
-    return obs
+def first_observations(
+    mode: AutoresetMode, reset: Callable[[NDArray[np.bool_]], Any], obs: Any, ended: NDArray[np.bool_]
+) -> Any:
+    """The observations to decide on next: those of `reset` where an episode ended, unless the vector did that."""
+    return reset(ended) if ended.any() and mode.name == "DISABLED" else obs

@@ -12,15 +12,21 @@ import numpy as np
 
 from adeu.behavior import arrays, storage
 from adeu.behavior.arrays import Observation
+from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import Stream, batched
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.hosts import hosts_of
 from adeu.behavior.interface import Interface
+from adeu.behavior.one_at_a_time import Turn, one_at_a_time
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer, ExplorerHook, ExplorerState
 from adeu.core.json_data import Json
 from adeu.registry import describe
+
+HOOKS: tuple[ExplorerHook, ...] = ("act", "observe", "update")
+MOST_SIZES = 8
+"""Of batches, before it warns."""
 
 
 class Behavior:
@@ -30,6 +36,7 @@ class Behavior:
     environments everything has a leading axis of n, and each environment follows a random stream of its own.
     `act` decides, `observe` takes in each step, `update` learns from the agent's batches. `state` is what f, D and
     the guard have learned, `carry` what belongs to each environment, `step` how many steps were observed.
+    Threads may share a behavior: a call waits until those of other threads have returned.
 
     Args:
         explorer: what to explore by.
@@ -62,6 +69,8 @@ class Behavior:
         self.explorer = explorer.bind(*spaces)
         self._hosts = hosts_of(self.explorer.parts.values())
         self._learns_from = self.explorer.learns_from
+        self._asked = {hook: asked_for(self.explorer, hook) for hook in HOOKS}
+        self._turn = Turn()
         self._batched = batched(self.explorer)
         n = interface.num_envs
         self.state, self.carry = self._batched.start(np.uint32(seed), interface.example, n)
@@ -71,6 +80,7 @@ class Behavior:
         self._history = History.empty(n)
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
+        self._batch_sizes: set[int] = set()
         self._header: dict[str, Json] = {
             "format": "adeu.Behavior 2",
             "explorer": describe(self.explorer),
@@ -80,6 +90,7 @@ class Behavior:
             "autoreset": "next step" if interface.resets_next_step else "within the step, or none",
         }
 
+    @one_at_a_time
     def act(self, obs: Any, center: Any, action_mask: Any = None, **given: Any) -> Decision:
         """Decides on an action in each environment.
 
@@ -93,7 +104,7 @@ class Behavior:
         raw = interface.observation(obs, interface.lead)
         seen = interface.encode(raw, interface.num_envs)
         centers = interface.center(center)
-        offered = interface.given(given, interface.lead)
+        offered = interface.given(given, interface.lead, self._asked["act"])
         for host in self._hosts:
             values = arrays.to_numpy(host.compute(raw))
             offered[host.name] = arrays.read(f"the output of {host.name}", values, (), centers.dtype, len(centers))
@@ -111,6 +122,7 @@ class Behavior:
         self._watch()
         return delivered
 
+    @one_at_a_time
     def observe(
         self, transition: Transition | Mapping[str, Any], info: Mapping[str, Any] | None = None, **given: Any
     ) -> None:
@@ -128,7 +140,7 @@ class Behavior:
             return
         interface = self._interface
         step = interface.transition(transition, info)
-        offered = interface.given(given, interface.lead)
+        offered = interface.given(given, interface.lead, self._asked["observe"])
         fresh = np.flatnonzero(~self._idle)
         if "observe" in self._learns_from and len(fresh):
             order = np.resize(fresh, interface.num_envs)
@@ -139,6 +151,7 @@ class Behavior:
         self.begin(ended)
         self._idle = ended & interface.resets_next_step
 
+    @one_at_a_time
     def begin(self, ended: Any = None) -> None:
         """Begins an episode where `ended` is true; None: everywhere. Only for resets that `observe` cannot see."""
         n = self._interface.num_envs
@@ -147,6 +160,7 @@ class Behavior:
             self.carry = self._batched.begin(self.carry, begun)
             self._idle = self._idle & ~begun
 
+    @one_at_a_time
     def skip(self, idle: Any) -> None:
         """Leaves out environments in the next `act` and the `observe` after it, such as agents that have left.
 
@@ -167,6 +181,7 @@ class Behavior:
         """
         self._idle = self._idle | arrays.read("idle", idle, (), np.dtype(bool), self._interface.num_envs)
 
+    @one_at_a_time
     def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
         """Lets f, D and the guard learn from a minibatch, typically the one the agent learns from.
 
@@ -178,8 +193,9 @@ class Behavior:
             return
         interface = self._interface
         transitions = interface.batch(batch)
-        offered = interface.given(given, len(transitions.reward))
+        offered = interface.given(given, len(transitions.reward), self._asked["update"])
         if "update" in self._learns_from:
+            self._count_size(len(transitions.reward))
             encoded = interface.encode_transition(transitions)
             self.state = self._batched.update(self.state, self._clock, encoded, offered)
         for host in self._hosts:
@@ -236,10 +252,12 @@ class Behavior:
         """
         return self._history.saturation(self.explorer.g)
 
+    @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that `load` needs to go on bit for bit, without pickle."""
         storage.save(path, self._header, self._tree())
 
+    @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
         tree = storage.load(path, self._header, self._tree())
@@ -287,7 +305,20 @@ class Behavior:
                 "steps, so it cannot tell states apart there. If f should, adeu.Calibrated(f) brings it into range.",
             )
 
+    def _count_size(self, size: int) -> None:
+        """Warns of batches of ever new sizes: the compiled functions of all of them stay in memory."""
+        if "batch" in self._warned or size in self._batch_sizes:
+            return
+        self._batch_sizes.add(size)
+        if len(self._batch_sizes) > MOST_SIZES:
+            self._warn(
+                "batch",
+                f"update() got batches of {len(self._batch_sizes)} sizes, {sorted(self._batch_sizes)}: each new size "
+                "compiles anew, which takes time and, for good, memory. Use one batch size, or a few: leave out the "
+                "remainder of a data set, or draw it full by repeating transitions.",
+            )
+
     def _warn(self, topic: str, message: str) -> None:
         if topic not in self._warned:
             self._warned.add(topic)
-            warnings.warn(message, stacklevel=4)
+            warnings.warn(message, stacklevel=5)

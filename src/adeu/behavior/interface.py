@@ -35,8 +35,9 @@ class Interface:
                 check.refuse("Behavior", "env", f"an environment with an {attribute}", env)
         states, actions = _space(env, "observation_space"), _space(env, "action_space")
         self.observation_space, self.action_space = states, actions
-        self.num_envs = int(env.num_envs) if hasattr(env, "num_envs") else 1
-        self.lead = self.num_envs if hasattr(env, "num_envs") else None
+        count: object = getattr(env, "num_envs", None)
+        self.num_envs = 1 if count is None else check.as_whole("Behavior", "env.num_envs", count)
+        self.lead = None if count is None else self.num_envs
         self._autoreset = autoreset.mode_of(env)
         self.resets_next_step = self._autoreset.name == "NEXT_STEP"
 
@@ -57,6 +58,12 @@ class Interface:
             encoded = arrays.to_numpy(encoder(self._raw))
             self.example = encoded.astype(arrays.compute_dtype(encoded.dtype))
             self.encode(self._raw, self.num_envs)
+        sizes = [np.size(leaf) for leaf in jax.tree.leaves(self.example)]
+        if not all(sizes) or not sizes:
+            what = "observation space" if encoder is None else "encoder's output"
+            check.refuse("Behavior", what, "at least one number, in each of its parts", states)
+        if self._num_actions is None and not all(self._action_shape):
+            check.refuse("Behavior", "env", "an action space with at least one number", actions)
 
     def require_actions(self) -> None:
         """Refuses an action space that a D could not sample from."""
@@ -90,16 +97,19 @@ class Interface:
 
     def action_mask(self, mask: object) -> np.ndarray:
         allowed = arrays.read("action_mask", mask, self._center_shape, np.dtype(bool), self.lead)
-        if self._num_actions is not None and not allowed.any(axis=1).all():
-            raise ValueError(f"action_mask takes at least one allowed action per environment, got {mask}")
+        if not allowed.reshape(self.num_envs, -1).any(axis=1).all():
+            what = "allowed action" if self._num_actions is not None else "dimension that is free to explore"
+            raise ValueError(f"action_mask takes at least one {what} per environment, got {mask}")
         return allowed
 
-    def given(self, given: Mapping[str, object], lead: int | None) -> dict[str, np.ndarray]:
-        """What an agent offers besides: any arrays, as long as each environment has its own."""
-        offered = {name: arrays.to_numpy(value).copy() for name, value in given.items()}
+    def given(self, given: Mapping[str, object], lead: int | None, asked: frozenset[str]) -> dict[str, np.ndarray]:
+        """What an agent offers besides and a part asks for: any arrays, as long as each environment has its own."""
+        for name in given.keys() & set(RESERVED):
+            raise ValueError(f"{name} takes no value from outside: it is one of {', '.join(RESERVED)}")
+        offered = {name: arrays.to_numpy(value).copy() for name, value in given.items() if name in asked}
         for name, value in offered.items():
-            if name in RESERVED:
-                raise ValueError(f"{name} takes no value from outside: it is one of {', '.join(RESERVED)}")
+            if value.dtype.kind not in "biuf":
+                raise ValueError(f"{name} takes numbers, got {value.dtype}")
             if value.dtype.kind == "f":
                 arrays.check_finite(name, value)
             if lead is not None and value.shape[:1] != (lead,):
@@ -144,12 +154,28 @@ class Interface:
     def batch(self, batch: object) -> Transition:
         """Transitions along a leading axis, or a list of them."""
         if isinstance(batch, list) and batch:
-            rows = [{name: _field(item, name) for name in Transition._fields} for item in batch]
-            batch = _stacked(rows)
+            batch = self._stack(batch)
         size = arrays.to_numpy(_field(batch, "reward")).shape[:1]
         if size in ((), (0,)):
             raise ValueError("batch takes transitions along a leading axis, at least one; its reward has none")
         return self._read(batch, size[0])
+
+    def _stack(self, batch: list[Any]) -> dict[str, Any]:
+        rows = [{name: _field(item, name) for name in Transition._fields} for item in batch]
+        try:
+            stacked: dict[str, Any] = jax.tree.map(
+                lambda *leaves: np.stack([arrays.to_numpy(leaf) for leaf in leaves]), *rows
+            )
+            if all(leaf.dtype.kind != "O" for leaf in jax.tree.leaves(stacked)):
+                return stacked
+        except (ValueError, TypeError):
+            pass  # in the words of numpy or JAX: read by itself, the row at fault can be named
+        for index, row in enumerate(rows):
+            try:
+                self._read(row, None)
+            except ValueError as error:
+                raise ValueError(f"batch[{index}]: {error}") from None
+        raise ValueError("batch takes transitions that are alike: all with a cost, or none")
 
     def encode_transition(self, transition: Transition) -> Transition:
         """What the mechanisms see of a checked transition."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import math
 from collections.abc import Iterable
@@ -86,19 +85,6 @@ def returned(part: Any, method: str, value: Any, names: tuple[str, ...]) -> tupl
     if not isinstance(value, tuple) or len(value) != len(names):
         raise TypeError(f"{part!r}.{method}() must return ({', '.join(names)}), it returned {value!r}")
     return value
-
-
-def hashable(part: Any) -> None:
-    """Refuses fields that cannot be hashed, in the part itself and in the parts it is made of."""
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if dataclasses.is_dataclass(item):
-                hashable(item)
-        try:
-            hash(value)
-        except TypeError:
-            refuse(part, field.name, "a hashable value, a tuple in place of a list or an array", value)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

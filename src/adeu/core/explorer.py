@@ -23,6 +23,7 @@ from adeu.core.contract import (
     State,
     Transition,
 )
+from adeu.core.value import check_value
 
 ExplorerHook = Literal["act", "observe", "update"]
 """The methods of an explorer that take `given`, what an agent offers."""
@@ -86,7 +87,7 @@ class Explorer(Part):
         check.instance(self, "D", Distribution)
         if self.guard is not None:
             check.instance(self, "guard", Guard)
-        check.hashable(self)
+        check_value(self)
 
     @property
     def parts(self) -> dict[str, LearningPart]:

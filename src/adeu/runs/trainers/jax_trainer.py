@@ -9,7 +9,6 @@ import jax
 import numpy as np
 
 from adeu.agents.jax_loop import AnyLoopState, JaxLoop, LoopPiece
-from adeu.agents.player import check_learned
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
@@ -80,7 +79,6 @@ class JaxTrainer:
         piece: LoopPiece = jax.device_get(found)
         if self.recorded:
             self.spreads[before : self.steps], self.asked[before : self.steps] = piece.spreads, piece.asked
-        check_learned(self.loop.agent, self._state.learned)
         self.episode += int(piece.episodes)
         if not self.first_hit and piece.best >= self.goal:
             self.first_hit = int(piece.best_at)

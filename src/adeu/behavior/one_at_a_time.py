@@ -1,0 +1,38 @@
+"""Methods of one object that threads call one at a time."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+
+class Turn:
+    """A lock that a thread may take again within its own turn. A copy of it, deep or pickled, is a new one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def one_at_a_time(method: Method) -> Method:
+    """A method that waits until no other thread is in such a method of the same object, whose `_turn` is a `Turn`."""
+
+    @functools.wraps(method)
+    def taking_turns(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        with self._turn:
+            return method(self, *args, **kwargs)
+
+    return cast(Method, taking_turns)
