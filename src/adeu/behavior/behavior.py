@@ -14,11 +14,11 @@ import numpy as np
 from adeu.behavior import arrays, storage
 from adeu.behavior.batched import batched
 from adeu.behavior.history import WINDOW, History
+from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
 from adeu.core import check
-from adeu.core.contract import Decision, LearningPart, Transition
+from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer, ExplorerHook
-from adeu.mechanisms.custom import FromHost
 from adeu.registry import describe
 
 
@@ -58,7 +58,7 @@ class Behavior:
         self._interface = interface = Interface(env, encoder)
         spaces = (interface.observation_space if encoder is None else None, interface.action_space)
         self.explorer = explorer.bind(*spaces)
-        self._hosts = _hosts(self.explorer)
+        self._hosts = hosts_of(self.explorer)
         self._learns_from = self.explorer.learns_from
         self._batched = batched(self.explorer)
         n = interface.num_envs
@@ -237,14 +237,26 @@ class Behavior:
         return self._history.saturation(self.explorer.g)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all that `load` needs to go on bit for bit, without pickle."""
-        storage.save(path, self._header, self._tree())
+        """Writes all that `load` needs to go on bit for bit, without pickle.
+
+        What a `from_host` object has learned is written if its f has a `state`; if it learns without one, this warns.
+        """
+        storage.save(path, self._header, self._tree(), host_states(self._hosts))
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
-        tree = storage.load(path, self._header, self._tree())
+        kept = [host.name for host in self._hosts if host.state is not None]
+        tree, states = storage.load(path, self._header, self._tree(), kept)
+        restore_hosts(str(path), self._hosts, states)
         self.state, self.carry, self._idle, self._history, counters = tree
         self.step, self._updates = (int(counter) for counter in counters)
+
+    def __copy__(self) -> Behavior:
+        """One that goes on from here on its own; objects of `from_host` and the encoder are shared."""
+        other = object.__new__(type(self))
+        other.__dict__ |= self.__dict__ | {"_warned": set(self._warned)}
+        other._history = self._history.copied()
+        return other
 
     @property
     def _clock(self) -> np.int32:
@@ -295,17 +307,6 @@ class Behavior:
         if topic not in self._warned:
             self._warned.add(topic)
             warnings.warn(message, stacklevel=4)
-
-
-def _hosts(explorer: Explorer) -> list[FromHost]:
-    def find(part: LearningPart) -> list[FromHost]:
-        return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
-
-    hosts = [host for part in explorer.parts.values() for host in find(part)]
-    names = [host.name for host in hosts]
-    if len(set(names)) < len(names):
-        raise ValueError(f"each from_host takes a name of its own, got {names}")
-    return hosts
 
 
 def _row(obs: Any, index: int) -> Any:
