@@ -8,6 +8,7 @@ import cloudpickle
 import jax
 import numpy as np
 import pytest
+import torch
 from stable_baselines3 import TD3
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -137,6 +138,35 @@ class TestSeveralModels:
         learn(model(), callback, 4)
         with pytest.warns(UserWarning, match="goes on with what it learned for another model"):
             learn(model(), callback, 4)
+
+
+class TestObjectsOutside:
+    def test_what_they_learned_is_saved_beside_the_model(self, tmp_path):
+        def trained_by(net):
+            optimizer = torch.optim.Adam(net.parameters())
+
+            def compute(obs):
+                return net(torch.as_tensor(obs)).square()[:, 0].detach()
+
+            def update(batch):
+                optimizer.zero_grad()
+                net(torch.as_tensor(batch.obs)).square().mean().backward()
+                optimizer.step()
+
+            host = adeu.from_host(compute, update, state={"net": net, "optimizer": optimizer})
+            return ExplorerCallback(adeu.Explorer(host, adeu.Saturating(c=1.0), adeu.Gaussian())), optimizer
+
+        nets, each = [torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)], model()
+        callback, optimizer = trained_by(nets[0])
+        learn(each, callback, 20)
+        each.save(tmp_path / "td3")
+        other, second = trained_by(nets[1])
+        other.load(tmp_path / "td3")
+        copy.deepcopy(each).learn(0, callback=other, reset_num_timesteps=False)
+        assert torch.equal(nets[0].weight, nets[1].weight)
+        moments = [next(iter(each.state.values()))["exp_avg"] for each in (optimizer, second)]
+        assert torch.equal(*moments)
+        assert moments[0].abs().max() > 0
 
 
 class TestNested:

@@ -40,8 +40,8 @@ class ExplorerCallback(BaseCallback):
     After the random warm-up (`learning_starts`) it decides each action around the model's own: around the mean
     of SAC, in place of its sampling, and around the Q-values of DQN, in place of its epsilon. f learns from each
     step, and from the batches that the model learns from. `model.save(path)` writes the explorer's state beside
-    the model, at `path` with the suffix `.adeu.npz`. Each model has an explorer of its own: a model that is new to the
-    callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
+    the model, at `path` with the suffix `.adeu.npz`. Each model has an explorer of its own: a model that is new to
+    the callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
 
     Args:
         explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.

@@ -61,16 +61,16 @@ def _form(place: str, value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _array(value: Any) -> tuple[str, np.ndarray | None]:
-    """How an array is restored, and its numbers; None if it has none that numpy knows."""
+    """How an array is restored, and its numbers; None if numpy has no such."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        try:
+    try:
+        if torch is not None and isinstance(value, torch.Tensor):
             return "tensor", value.numpy(force=True)
-        except TypeError:  # such as bfloat16
-            return "tensor", None
-    if isinstance(value, np.generic):
-        return "scalar", np.asarray(value)
-    return "array", np.asarray(value) if isinstance(value, np.ndarray | jax.Array) else None
+        if isinstance(value, np.generic):
+            return "scalar", np.asarray(value)
+        return "array", np.asarray(value) if isinstance(value, np.ndarray | jax.Array) else None
+    except TypeError:  # torch's bfloat16, JAX's keys
+        return "array", None
 
 
 def _state(name: str, form: Any, arrays: Mapping[str, np.ndarray], used: set[str]) -> Any:
