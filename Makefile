@@ -1,21 +1,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run test slow check docs wheel oldest bench attack clean
+.PHONY: setup run test slow check docs wheel oldest lowest bench attack clean
 
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
 
 # Most of the tests' time goes into compiling and importing: XLA does less of it and keeps what it has, as Python does.
-test oldest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
-test oldest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
-test oldest: export PYTHONDONTWRITEBYTECODE =
-test oldest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
+test oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+test oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
+test oldest lowest: export PYTHONDONTWRITEBYTECODE =
+test oldest lowest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
 # Two workers share two cores.
-test oldest: export OMP_NUM_THREADS = 1
-test oldest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
-test oldest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
-test oldest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+test oldest lowest: export OMP_NUM_THREADS = 1
+test oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
+test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 test: .venv/setup  ## every test but the long ones
 	$(BIN)/pytest -m "not slow"
 
@@ -41,7 +41,21 @@ oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymna
 	rm -rf build/oldest
 	$(BIN)/pip install --quiet --no-compile --no-deps --target build/oldest stable-baselines3==2.6.0 gymnasium==1.1.1
 	PYTHONPATH=build/oldest $(BIN)/python -c "import stable_baselines3; assert stable_baselines3.__version__ == '2.6.0'"
-	PYTHONPATH=build/oldest $(BIN)/pytest tests/adapters/test_sb3.py -n 0 -q
+	PYTHONPATH=build/oldest $(BIN)/pytest tests/adapters/test_sb3.py tests/adapters/test_sb3_models.py -n 0 -q
+
+LOWEST = import tomllib; print(*[each.replace(">=", "==") for each in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]])
+lowest: .venv/setup  ## each other lower bound, once, before it is changed; long, so not part of .ci/run
+	$(PYTHON) -m venv --clear build/lowest-core
+	build/lowest-core/bin/pip install --quiet --no-compile $$($(PYTHON) -c '$(LOWEST)') pytest pytest-xdist hypothesis equinox optax
+	PYTHONPATH=src build/lowest-core/bin/pytest -n 0 -q tests/contract tests/core tests/mechanisms tests/test_normalizers.py \
+		tests/test_registry.py tests/test_bad_parts.py tests/tabular/test_engine.py tests/runs/test_statistics.py
+	$(PYTHON) -m venv --clear build/lowest-ray
+	build/lowest-ray/bin/pip install --quiet --no-compile . "ray[client]==2.40.0" pytest pytest-xdist hypothesis
+	build/lowest-ray/bin/pytest -n 0 -q tests/runs/test_ray.py
+	for each in pettingzoo==1.25.0 sbx-rl==0.28.0 tianshou==2.0.0 torchrl==0.14.0; do \
+		rm -rf build/lowest && $(BIN)/pip install --quiet --no-compile --no-deps --target build/lowest $$each && \
+		name=$${each%%[-=]*} && PYTHONPATH=build/lowest $(BIN)/pytest tests/adapters/test_$$name.py -n 0 -q || exit 1; \
+	done
 
 bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

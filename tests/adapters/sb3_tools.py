@@ -45,8 +45,8 @@ class Record(BaseCallback):
         self.obs.append(np.copy(self.model._last_obs))
         self.actions.append(np.copy(self.locals["buffer_actions"]))
         self.ended.append(np.copy(self.locals["dones"]))
-        if self.explorer is not None and self.explorer._decision is not None:
-            self.decisions.append(self.explorer._decision)
+        if self.explorer is not None and self.explorer._last.decision is not None:
+            self.decisions.append(self.explorer._last.decision)
         return True
 
 

@@ -181,6 +181,19 @@ def test_save_and_go_on(shared, tmp_path):
         again.load(tmp_path)
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_an_object_outside_learned_is_saved_too(shared, tmp_path):
+    env, known = Leaving(2, 3), {"mean": np.zeros(2)}
+    host = adeu.from_host(lambda obs: np.ones(len(obs)), known.update, state=lambda: known, set_state=known.update)
+    behavior = ParallelBehavior(adeu.Explorer(host, adeu.Clip(), adeu.Bernoulli()), env, shared=shared)
+    play(behavior, env, 1)
+    known["mean"] = np.array([0.5, 1.5])
+    behavior.save(tmp_path / "agents")
+    known["mean"] = np.zeros(2)
+    behavior.load(tmp_path / "agents")
+    np.testing.assert_array_equal(known["mean"], [0.5, 1.5])
+
+
 def test_one_explorer_for_each_agent():
     env = Leaving(2, 2)
     explorers = {"agent_0": constant(0.0, adeu.Bernoulli()), "agent_1": constant(1.0, adeu.Bernoulli())}

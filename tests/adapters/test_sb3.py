@@ -456,10 +456,3 @@ class TestRefusals:
         self.refused(make(TD3, clocks(5)), "learns from transitions alone, got.*td_error", ExplorerCallback(error))
         with pytest.raises(ValueError, match="explorer takes an Explorer"):
             ExplorerCallback(adeu.Constant(0.1))
-
-    def test_two_at_once_and_another_model(self):
-        two = CallbackList([ExplorerCallback(NOISE), ExplorerCallback(constant(0.2))])
-        self.refused(make(TD3, clocks(5)), "no other ExplorerCallback", two)
-        callback = ExplorerCallback(NOISE)
-        make(TD3, clocks(5)).learn(5, callback=callback)
-        self.refused(make(TD3, clocks(5, 5)), "explored in before", callback)

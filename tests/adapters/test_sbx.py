@@ -1,5 +1,8 @@
 """The same callback in real SBX models."""
 
+import copy
+
+import cloudpickle
 import jax
 import numpy as np
 import pytest
@@ -78,3 +81,26 @@ def test_dqn_explores_by_the_spread(sbx):
     np.testing.assert_array_equal(actions[~explored], best[~explored])
     assert 0.35 < np.mean(actions[explored] == best[explored]) < 0.65
     assert 0.4 < np.mean(explored) < 0.6
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda each: cloudpickle.loads(cloudpickle.dumps(each))],
+    ids=["deepcopy", "cloudpickle"],
+)
+def test_each_model_has_its_own_explorer(sbx, tmp_path, copied):
+    """Pickle itself takes no SBX model, explored for or not: it does not find JAX's relu."""
+    callback, models = ExplorerCallback(constant(0.1), seed=3), [make(sbx.TD3, clocks(5, 4)) for _ in range(2)]
+    steps = (8, 6)
+    for number, model in zip(steps, models, strict=True):
+        model.learn(number, callback=callback)
+        assert callback.behavior.step == number
+    for number, model in zip(steps, models, strict=True):
+        model.save(tmp_path / "sbx")
+        again, other = ExplorerCallback(constant(0.1)), copied(model)
+        assert type(other) is sbx.TD3
+        again.load(tmp_path / "sbx")
+        other.learn(2, callback=again, reset_num_timesteps=False)
+        assert again.behavior.step == number + 2
+    models[0].learn(4, callback=callback, reset_num_timesteps=False)
+    assert callback.behavior.step == 12

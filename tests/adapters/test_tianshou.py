@@ -193,3 +193,14 @@ def test_what_explores_otherwise_is_refused(ts):
         ts.make(constant(0.1), 5, explores=False)
     with pytest.raises(ValueError, match="Gaussian: action space takes a Box"):
         ts.make(constant(0.1), 5, algorithm="DQN", actions=TWO)
+
+
+def test_what_an_object_outside_learned_is_saved_too(ts, tmp_path):
+    nets = [torch.nn.Linear(2, 1) for _ in range(2)]
+    explorations = []
+    for net in nets:
+        host = adeu.from_host(lambda obs, net=net: net(torch.as_tensor(obs)).square()[:, 0], state=net)
+        explorations.append(ts.make(adeu.Explorer(host, adeu.Saturating(c=0.1), adeu.Gaussian()), 5, 7)[1])
+    explorations[0].behavior.save(tmp_path / "explorer.npz")
+    explorations[1].behavior.load(tmp_path / "explorer.npz")
+    assert torch.equal(nets[0].weight, nets[1].weight)

@@ -177,3 +177,22 @@ def test_without_an_init_tracker_it_says_what_is_missing(rl):
     env = rl.envs.GymWrapper(Clock())
     with pytest.raises(KeyError, match="InitTracker"):
         env.rollout(2, rl.policy(rl.ExplorerModule(constant(0.1), env)))
+
+
+def test_what_an_object_outside_learned_is_part_of_the_state_dict(rl):
+    env, objects = rl.env(5, 5), [torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)]
+
+    def module_of(net, **state):
+        host = adeu.from_host(lambda obs: net(torch.as_tensor(obs)).square()[:, 0], lambda batch: None, **state)
+        return rl.ExplorerModule(adeu.Explorer(host, adeu.Saturating(c=0.1), adeu.Gaussian()), env, seed=0)
+
+    one, other = (rl.policy(module_of(net, state=net)) for net in objects)
+    torch.save(one.state_dict(), file := io.BytesIO())
+    other.load_state_dict(torch.load(io.BytesIO(file.getvalue())))
+    assert torch.equal(objects[0].weight, objects[1].weight)
+    values = [env.rollout(5, policy)["adeu", "uncertainty"] for policy in (one, other)]
+    assert torch.equal(*values)
+    with pytest.warns(UserWarning, match="is not saved"):
+        without = rl.policy(module_of(objects[0])).state_dict()
+    with pytest.raises(RuntimeError, match=r"Missing key.*host_states"):
+        other.load_state_dict(without)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import pathlib
 import sys
-import types
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,21 +17,19 @@ import numpy as np
 
 from adeu.adapters import sb3_hook
 from adeu.adapters.asking import check_given
-from adeu.adapters.sb3_values import num_critics, values_of
+from adeu.adapters.sb3_explorer import ModelExplorer, beside, interface_of
+from adeu.adapters.sb3_values import num_critics
 from adeu.adapters.versions import require
 from adeu.behavior.behavior import Behavior
+from adeu.behavior.hosts import hosts_of
 from adeu.core import check
-from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer
 from adeu.mechanisms.cost import check_no_costs
 
 require("stable-baselines3")
 
-from gymnasium import spaces  # noqa: E402
 from stable_baselines3 import DQN, SAC, TD3  # noqa: E402
 from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
-
-SUFFIX = ".adeu.npz"
 
 
 class ExplorerCallback(BaseCallback):
@@ -42,7 +40,8 @@ class ExplorerCallback(BaseCallback):
     After the random warm-up (`learning_starts`) it decides each action around the model's own: around the mean
     of SAC, in place of its sampling, and around the Q-values of DQN, in place of its epsilon. f learns from each
     step, and from the batches that the model learns from. `model.save(path)` writes the explorer's state beside
-    the model, at `path` with the suffix `.adeu.npz`.
+    the model, at `path` with the suffix `.adeu.npz`. Each model has an explorer of its own: a model that is new to
+    the callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
 
     Args:
         explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.
@@ -69,129 +68,100 @@ class ExplorerCallback(BaseCallback):
         if not isinstance(explorer, Explorer):
             check.refuse(self, "explorer", "an Explorer", explorer)
         self.explorer, self.seed, self.encoder = explorer, seed, encoder
-        self.learns = "update" in explorer.learns_from
-        self._interface: Any = None
-        self._behavior: Behavior | None = None
+        self._explorers = PerModel()
+        self._last: ModelExplorer | None = None
         self._saved: pathlib.Path | None = None
-        self._next_obs: Any = None
-        self._decision: Decision | None = None
+        self._restored: ModelExplorer | None = None
 
     @property
     def behavior(self) -> Behavior:
-        """The `Behavior` within."""
-        if self._behavior is None:
+        """The `Behavior` of the model that learned last."""
+        if self._last is None:
             raise ValueError("ExplorerCallback: its behavior exists from the first learn() on")
-        return self._behavior
+        return self._last.behavior
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the explorer's state beside the model of that path, or at a path that ends in `.npz`."""
         self.behavior.save(beside(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes on from what `save` wrote; what has been measured and learned since is forgotten."""
-        self._saved = beside(path)
-        if not self._saved.exists():
-            raise FileNotFoundError(f"{self._saved}: there is no explorer's state")
-        if self._interface is not None:
-            self._restore()
+        """Goes on from what `save` wrote: at once for the model that learned last, and for the one that learns next.
+        What has been measured and learned since is forgotten.
+        """
+        saved = beside(path)
+        if not saved.exists():
+            raise FileNotFoundError(f"{saved}: there is no explorer's state")
+        if self._last is not None:
+            self._last.restore(saved)
+        self._saved, self._restored = saved, self._last
 
-    def decide(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The actions for the environments, and the same as the replay stores them."""
-        obs = model._last_obs
-        center = self._values.center(model, obs)
-        given = {"q_values": self._values.q_values(model, obs, center)} if "q_values" in self._needed else {}
-        self._decision = self.behavior.act(obs, center, **given)
-        action = self._decision.action
-        return (model.policy.unscale_action(action) if self._scaled else action), action
-
-    def learn_from(self, samples: Any) -> None:
-        """Lets f learn from a batch that the model has just drawn from its replay."""
-        size, seen = len(samples.rewards), self._interface
-        self.behavior.update(
-            Transition(
-                obs=_shaped(samples.observations, seen.observation_space, size),
-                action=_shaped(samples.actions, seen.action_space, size),
-                reward=_numpy(samples.rewards).reshape(size),
-                next_obs=_shaped(samples.next_observations, seen.observation_space, size),
-                terminated=_numpy(samples.dones).reshape(size) != 0,
-                truncated=np.zeros(size, bool),
-            )
-        )
-
-    def _init_callback(self) -> None:
+    def _on_training_start(self) -> None:
         model = self.model
         _check_model(self, model)
-        interface = _interface(model)
-        if self._interface is None:
-            behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
-            self._needed = check_given(self, behavior, ["q_values"])
-            check_no_costs(self, "explorer", behavior.explorer)
-            self._behavior, self._interface = behavior, interface
-            self._scaled = isinstance(model.action_space, spaces.Box)
-            if self._saved is not None:
-                self._restore()
-        elif interface != self._interface:
-            check.refuse(self, "model", f"what it explored in before, {self._interface}", interface)
-        self._values = values_of(model)
-        if "q_values" in self._needed and num_critics(model) < 2:
+        own = self._explorers.get(model) or self._new(model, bool(self.locals.get("reset_num_timesteps", True)))
+        if self._saved is not None and own is not self._restored:
+            own.restore(self._saved)
+        self._explorers[model] = self._last = own
+        self._saved = self._restored = None
+        own.start(model)
+        sb3_hook.attach(model, own)
+
+    def _new(self, model: Any, fresh: bool) -> ModelExplorer:
+        """For a model that it has not explored for: a fresh one, or one that goes on from where the last one is."""
+        interface = interface_of(model)
+        if self._last is not None and not fresh:
+            if interface != self._last.interface:
+                check.refuse(self, "model", f"what it explored in before, {self._last.interface}", interface)
+            return self._last.copied()
+        behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
+        needed = check_given(self, behavior, ["q_values"])
+        check_no_costs(self, "explorer", behavior.explorer)
+        if "q_values" in needed and num_critics(model) < 2:
             warnings.warn(
                 f"{type(model).__name__} has one critic, which cannot disagree with itself: {self.explorer.f!r} "
                 "finds no disagreement. TD3 and SAC take policy_kwargs={'n_critics': 5}.",
                 stacklevel=2,
             )
-        sb3_hook.attach(model, self)
+        learning = [host for host in hosts_of(self.explorer.parts.values()) if host.learn is not None]
+        if self._last is not None and learning:
+            warnings.warn(
+                f"{learning[0]!r} goes on with what it learned for another model, because its object is the same: "
+                "for a fresh start, make a new object and a new ExplorerCallback.",
+                stacklevel=2,
+            )
+        return ModelExplorer(behavior, needed, interface)
 
-    def _on_training_start(self) -> None:
-        # learn() resets the environments, unless it goes on from the observation that it left.
-        if self.behavior.step and self.model._last_obs is not self._next_obs:
-            self.behavior.begin()
-        self._decision = None
+    def _on_rollout_start(self) -> None:
+        self._attach_again(self.model)
 
     def _on_step(self) -> bool:
-        step, infos, ended = self.locals, self.locals["infos"], self.locals["dones"]
-        self._next_obs = step["new_obs"]
-        truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos]) & ended
-        self.behavior.observe(
-            Transition(
-                obs=self.model._last_obs,
-                action=step["buffer_actions"],
-                reward=step["rewards"],
-                next_obs=_last_observations(self._next_obs, ended, infos),
-                terminated=ended & ~truncated,
-                truncated=truncated,
-                cost=np.array([info["cost"] for info in infos]) if all("cost" in info for info in infos) else None,
-            )
-        )
-        if self._decision is not None:
+        # Not self.model, which another model is if it was trained within this training with the same callback.
+        self.model = model = self.locals["self"]
+        self._last = own = self._explorers[model]
+        own.observe(model, self.locals)
+        if own.decision is not None:
             for name in ("uncertainty", "spread", "explored"):
-                self.logger.record_mean(f"adeu/{name}", float(np.mean(getattr(self._decision, name))))
+                self.logger.record_mean(f"adeu/{name}", float(np.mean(getattr(own.decision, name))))
+        self._attach_again(model)
         return True
 
-    def _restore(self) -> None:
-        self.behavior.load(str(self._saved))
-        self._next_obs = None
+    def _attach_again(self, model: Any) -> None:
+        """Takes the model back after a call of learn() within this one."""
+        own = self._explorers[model]
+        if sb3_hook.listener_of(model) is not own:
+            sb3_hook.detach(model)
+            sb3_hook.attach(model, own)
+            own.start(model)
 
 
-def beside(path: str | os.PathLike[str]) -> pathlib.Path:
-    """Where the explorer's state is kept of a model that is saved at `path`.
+class PerModel(weakref.WeakKeyDictionary[Any, ModelExplorer]):
+    """Explorers by model, each for as long as its model exists. A copy has none."""
 
-    Examples:
-        >>> from adeu.adapters.sb3 import beside
-        >>> beside("models/td3.zip").name, beside("models/td3").name, beside("mine.npz").name
-        ('td3.adeu.npz', 'td3.adeu.npz', 'mine.npz')
-    """
-    path = pathlib.Path(path)
-    return path if path.suffix == ".npz" else path.with_name(path.name.removesuffix(".zip") + SUFFIX)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PerModel, ()
 
-
-def _interface(model: Any) -> types.SimpleNamespace:
-    """The environments as the model sees them: its actions are scaled to [-1, 1]."""
-    actions = model.action_space
-    if isinstance(actions, spaces.Box):
-        actions = spaces.Box(-1.0, 1.0, actions.shape, np.float32)
-    return types.SimpleNamespace(
-        observation_space=model.observation_space, action_space=actions, num_envs=model.n_envs
-    )
+    def __deepcopy__(self, memo: dict[int, Any]) -> PerModel:
+        return PerModel()
 
 
 def _check_model(callback: ExplorerCallback, model: Any) -> None:
@@ -207,35 +177,5 @@ def _check_model(callback: ExplorerCallback, model: Any) -> None:
         check.refuse(callback, "model", takes, f"action_noise={model.action_noise}")
     if model.use_sde:
         check.refuse(callback, "model", "a model without gSDE, in whose place it explores", "use_sde=True")
-    if sb3_hook.attached(model):
+    if sb3_hook.listener_of(model) is not None:
         check.refuse(callback, "model", "a model that no other ExplorerCallback is attached to", model)
-
-
-def _shaped(values: Any, space: spaces.Space[Any], size: int) -> Any:
-    """A batch in the space's own shape: the replay gives each discrete number an axis."""
-    if isinstance(space, spaces.Dict):
-        return {name: _shaped(values[name], inner, size) for name, inner in space.spaces.items()}
-    return _numpy(values).reshape((size, *(space.shape or ())))
-
-
-def _numpy(values: Any) -> np.ndarray:
-    return values if isinstance(values, np.ndarray) else values.numpy(force=True)
-
-
-def _last_observations(new_obs: Any, ended: np.ndarray, infos: list[dict[str, Any]]) -> Any:
-    """`new_obs`, and where an episode ended its real last observation, not the next one's first."""
-    places = [index for index in np.flatnonzero(ended) if infos[index].get("terminal_observation") is not None]
-    if not places:
-        return new_obs
-    if isinstance(new_obs, dict):
-        return {
-            name: _replaced(values, places, [infos[index]["terminal_observation"][name] for index in places])
-            for name, values in new_obs.items()
-        }
-    return _replaced(new_obs, places, [infos[index]["terminal_observation"] for index in places])
-
-
-def _replaced(values: np.ndarray, places: list[Any], last: list[Any]) -> np.ndarray:
-    values = values.copy()
-    values[places] = np.stack(last)
-    return values

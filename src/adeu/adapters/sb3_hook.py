@@ -6,10 +6,12 @@ model's attributes, which `model.save` would pickle, and nothing changes for any
 
 from __future__ import annotations
 
+import copyreg
 import pathlib
+import weakref
 from typing import Any, Protocol
 
-_ORIGINAL = "_adeu_original_class"
+_ORIGINAL, _LISTENER = "_adeu_original_class", "_adeu_listener"
 
 
 class Listener(Protocol):
@@ -44,15 +46,20 @@ class Overheard:
 
 def attach(model: Any, listener: Listener) -> None:
     """Lets `listener` decide after the warm-up, hear each batch, and be saved with the model."""
-    original, owner = type(model), id(model)
+    original: Any = type(model)
+    owner = weakref.ref(model)
+
+    def owned(self: Any) -> bool:
+        """Not so a model that was loaded by the class of this one."""
+        return owner() is self
 
     def _sample_action(self: Any, learning_starts: int, action_noise: Any = None, n_envs: int = 1) -> Any:
-        if id(self) != owner or self.num_timesteps < learning_starts:
+        if not owned(self) or self.num_timesteps < learning_starts:
             return original._sample_action(self, learning_starts, action_noise, n_envs)
         return listener.decide(self)
 
     def train(self: Any, *args: Any, **kwargs: Any) -> None:
-        if id(self) != owner or not listener.learns:
+        if not owned(self) or not listener.learns:
             original.train(self, *args, **kwargs)
             return
         buffer = self.replay_buffer
@@ -64,7 +71,7 @@ def attach(model: Any, listener: Listener) -> None:
 
     def save(self: Any, path: Any, *args: Any, **kwargs: Any) -> None:
         original.save(self, path, *args, **kwargs)
-        if id(self) == owner and isinstance(path, str | pathlib.PurePath):
+        if owned(self) and isinstance(path, str | pathlib.PurePath):
             listener.save(path)
 
     def _setup_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -72,16 +79,27 @@ def attach(model: Any, listener: Listener) -> None:
         detach(self)
         return original._setup_learn(self, *args, **kwargs)
 
+    def reduce(self: Any, protocol: Any) -> Any:
+        # A copy, pickled or not, is of the original class: it has no explorer, and pickle finds no other class.
+        make, arguments, *rest = original.__reduce_ex__(self, protocol)
+        if make is copyreg.__newobj__:  # type: ignore[attr-defined]  # which pickle takes for the object's own class only
+            make = object.__new__
+        return make, tuple(original if each is type(self) else each for each in arguments), *rest
+
     methods = (_sample_action, train, save, _setup_learn)
-    body = {method.__name__: method for method in methods} | {_ORIGINAL: original, "__module__": original.__module__}
-    model.__class__ = type(original.__name__, (original,), body)
+    body = {method.__name__: method for method in methods} | {
+        "__reduce_ex__": reduce,
+        "__module__": original.__module__,
+    }
+    model.__class__ = type(original.__name__, (original,), body | {_ORIGINAL: original, _LISTENER: listener})
 
 
 def detach(model: Any) -> None:
     """Makes the model what it was; nothing happens to one that nobody is attached to."""
-    if attached(model):
+    if listener_of(model) is not None:
         model.__class__ = getattr(model, _ORIGINAL)
 
 
-def attached(model: Any) -> bool:
-    return hasattr(model, _ORIGINAL)
+def listener_of(model: Any) -> Listener | None:
+    """Whom `attach` has given the model to, if anybody."""
+    return getattr(model, _LISTENER, None)

@@ -17,7 +17,8 @@ from adeu.adapters.asking import check_given
 from adeu.adapters.versions import require
 from adeu.behavior import storage
 from adeu.behavior.behavior import Behavior
-from adeu.core import check
+from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
+from adeu.core import check, npz
 from adeu.core.contract import Transition
 from adeu.core.explorer import Explorer
 
@@ -30,6 +31,8 @@ from torchrl.data import Bounded, Categorical, OneHot  # noqa: E402
 from torchrl.envs.utils import ExplorationType, exploration_type  # noqa: E402
 
 Key = str | tuple[str, ...]
+HOST_STATES = "host_states"
+"""The entry of a `state_dict` with what `from_host` objects have learned, as the bytes of a file of arrays."""
 
 
 class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
@@ -86,6 +89,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self.in_keys = [observation_key, self.center_key, *self.given.values()]
         self.out_keys = [action_key, "adeu"]
         self._explorer, self._encoder = explorer, encoder
+        self._hosts = hosts_of(explorer.parts.values())
         self._behaviors: dict[int, Behavior] = {}
         self._generator = None if seed is None else torch.Generator().manual_seed(seed)
         one = self._behavior(1, self._draw_seed())
@@ -133,6 +137,26 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         flat = batch.reshape(-1)
         behavior.update(self._transition(flat))
         self._keep(behavior.state)
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        states = host_states(self._hosts)
+        if states:
+            content = npz.pack(storage.pack_hosts(states))
+            destination[prefix + HOST_STATES] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
+        content, names = (
+            state_dict.pop(prefix + HOST_STATES, None),
+            [h.name for h in self._hosts if h.state is not None],
+        )
+        super()._load_from_state_dict(state_dict, prefix, *others)
+        if names and content is None:
+            _, _, missing_keys, _, _ = others
+            missing_keys.append(prefix + HOST_STATES)
+        elif names:
+            states = storage.unpack_hosts(npz.unpack(content.numpy(force=True).tobytes()), names)
+            restore_hosts(prefix + HOST_STATES, self._hosts, states)
 
     def __getstate__(self) -> dict[str, Any]:
         # For a collector's workers: compiled functions stay here.

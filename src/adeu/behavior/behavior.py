@@ -15,7 +15,7 @@ from adeu.behavior.arrays import Observation
 from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import Stream, batched
 from adeu.behavior.history import WINDOW, History
-from adeu.behavior.hosts import hosts_of
+from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
 from adeu.behavior.one_at_a_time import Turn, one_at_a_time
 from adeu.core import check
@@ -254,15 +254,31 @@ class Behavior:
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all that `load` needs to go on bit for bit, without pickle."""
-        storage.save(path, self._header, self._tree())
+        """Writes all that `load` needs to go on bit for bit, without pickle.
+
+        What a `from_host` object has learned is written if its f has a `state`; if it learns without one, this warns.
+        """
+        storage.save(path, self._header, self._tree(), host_states(self._hosts))
 
     @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file that a behavior of equal parts and as many environments saved."""
-        tree = storage.load(path, self._header, self._tree())
+        kept = [host.name for host in self._hosts if host.state is not None]
+        tree, states = storage.load(path, self._header, self._tree(), kept)
+        restore_hosts(str(path), self._hosts, states)
         self.state, self.carry, self._idle, self._history, counters = tree
         self.step, self._updates = map(int, counters)
+
+    def __copy__(self) -> Behavior:
+        """One that goes on from here on its own; objects of `from_host` and the encoder are shared."""
+        other = object.__new__(type(self))
+        other.__dict__ |= self.__dict__ | {
+            "_warned": set(self._warned),
+            "_batch_sizes": set(self._batch_sizes),
+            "_turn": Turn(),
+        }
+        other._history = self._history.copied()
+        return other
 
     @property
     def _clock(self) -> np.int32:

@@ -29,6 +29,9 @@ class History(NamedTuple):
             np.zeros((), np.int64),
         )
 
+    def copied(self) -> History:
+        return History(self.spreads.copy(), self.asked.copy(), self.acts.copy())
+
     def add(self, spread: NDArray[np.float32], asked: NDArray[np.bool_], idle: NDArray[np.bool_]) -> None:
         """Notes a decision of each environment that is not idle."""
         place = int(self.acts) % WINDOW

@@ -1,15 +1,18 @@
-"""The parts whose numbers are computed outside of what is compiled."""
+"""The mechanisms that are computed outside of JAX (`from_host`), and what they have learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from adeu.behavior import storage
 from adeu.core.contract import LearningPart
 from adeu.mechanisms.custom import FromHost
 
 
 def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
-    """Every `from_host` in these parts, each with a name of its own."""
+    """All of them, wherever in the parts they are; rejects two of one name."""
 
     def find(part: LearningPart) -> list[FromHost]:
         return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
@@ -19,3 +22,37 @@ def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
     if len(set(names)) < len(names):
         raise ValueError(f"each from_host takes a name of its own, got {names}")
     return hosts
+
+
+def host_states(hosts: Sequence[FromHost], stacklevel: int = 3) -> dict[str, Any]:
+    """The states to be saved, by name; warns of what learns and has none to save."""
+    for host in hosts:
+        if host.learn is not None and host.state is None:
+            warnings.warn(
+                f"What {host!r} has learned is not saved, and load() will not restore it: pass from_host(..., "
+                "state=..., set_state=...), or state=an object with state_dict and load_state_dict, such as a torch "
+                "module.",
+                stacklevel=stacklevel,
+            )
+    return {host.name: host.state() for host in hosts if host.state is not None}
+
+
+def restore_hosts(source: str, hosts: Sequence[FromHost], states: Mapping[str, Any]) -> None:
+    """Sets the states that were saved: of all hosts or, where one rejects its own, of none."""
+    kept = [host for host in hosts if host.name in states]
+    # What state() returns may share memory with the object: arrays of its own are kept to go back to.
+    before = storage.unpack_hosts(
+        {entry: array.copy() for entry, array in storage.pack_hosts(host_states(kept)).items()}, list(states)
+    )
+    try:
+        for host in kept:
+            _set(host, states[host.name])
+    except Exception as error:
+        for each in kept:
+            _set(each, before[each.name])
+        raise ValueError(f"{source}: {host.name} cannot take the state that was saved ({error})") from error
+
+
+def _set(host: FromHost, state: Any) -> None:
+    assert host.set_state is not None
+    host.set_state(state)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adeu.behavior import arrays, storage
 from adeu.behavior.deviation import Deviation
-from adeu.behavior.hosts import hosts_of
+from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
 from adeu.behavior.measured import measured
 from adeu.behavior.recent import Recent
@@ -100,10 +100,12 @@ class Payer:
         self._idle = np.zeros_like(self._idle) if began is None else self._idle & ~np.asarray(began, bool)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        storage.save(path, self._header(), self._tree())
+        storage.save(path, self._header(), self._tree(), host_states(self._hosts))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        tree = storage.load(path, self._header(), self._tree())
+        kept = [host.name for host in self._hosts if host.state is not None]
+        tree, states = storage.load(path, self._header(), self._tree(), kept)
+        restore_hosts(str(path), self._hosts, states)
         self.state, self._idle, self._deviation, self._recent, counters = tree
         self.steps, self.updates, self._waited = (int(counter) for counter in counters)
 

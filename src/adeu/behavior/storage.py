@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
@@ -12,27 +12,38 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adeu.behavior import host_state
 from adeu.core import files, npz
 from adeu.core.json_data import Json, parse
 
 Tree = TypeVar("Tree")
 ROOM = 16_000_000
 """Bytes that a file may have beyond twice those of the arrays, for its header and for other parts', to name them."""
+HOST = "host."
+"""How the entries begin that belong to objects outside of JAX; the object's name follows."""
 
 
-def save(path: str | os.PathLike[str], header: dict[str, Json], tree: object) -> None:
-    """Writes `header` and the leaves of `tree`; the file appears whole or not at all."""
+def save(
+    path: str | os.PathLike[str], header: dict[str, Json], tree: object, hosts: Mapping[str, object] | None = None
+) -> None:
+    """Writes `header`, the leaves of `tree` and the states of `hosts`; the file appears whole or not at all."""
     target = Path(path).absolute()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    files.write(target, npz.pack({"header": text} | arrays_of(tree)))
+    files.write(target, npz.pack({"header": text} | arrays_of(tree) | pack_hosts(hosts or {})))
 
 
-def load(path: str | os.PathLike[str], header: dict[str, Json], like: Tree) -> Tree:
-    """The tree that was saved with this `header`, shaped as `like` is. Reads no array before its size is checked."""
+def load(
+    path: str | os.PathLike[str], header: dict[str, Json], like: Tree, hosts: Collection[str] = ()
+) -> tuple[Tree, dict[str, object]]:
+    """The tree that was saved with this `header`, shaped as `like` is, and the states of the `hosts` of these names.
+
+    Reads no array before its size is checked. Only a host knows how large its state may be: with one, the file is
+    bounded by half of the memory.
+    """
     expected = arrays_of(like)
-    limit = ROOM + 2 * sum(array.nbytes for array in expected.values())
+    limit = files.largest_arrays() if hosts else ROOM + 2 * sum(array.nbytes for array in expected.values())
     with files.open_regular(Path(path)) as file:
         try:
             if (size := os.fstat(file.fileno()).st_size) > limit:
@@ -42,17 +53,35 @@ def load(path: str | os.PathLike[str], header: dict[str, Json], like: Tree) -> T
         except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
         _check_header(path, found, header)
-        shapes = {name: tuple(each) for name, each in reader.headers.items() if name != "header"}
+        names = [name for name in reader.headers if name != "header"]
+        outside = [name for name in names if hosts and name.startswith(HOST)]
+        shapes = {name: tuple(reader.headers[name]) for name in names if name not in outside}
         if shapes != _shapes(expected):
             raise ValueError(f"{path} is damaged: its arrays do not have the shapes of its parts")
         try:
             arrays = {name: reader.array(name) for name in shapes}
+            states = unpack_hosts({name: reader.array(name) for name in outside}, hosts)
         except Exception as error:
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
     tree = tree_of(arrays, like)
     if any(np.any(leaf < 0) for leaf in jax.tree.leaves(tree) if _is_counter(leaf)):
         raise ValueError(f"{path} is damaged: it has a negative counter")
-    return tree
+    return tree, states
+
+
+def pack_hosts(states: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """The states of hosts, by name, as arrays."""
+    return {
+        entry: array for name, state in states.items() for entry, array in host_state.pack(HOST + name, state).items()
+    }
+
+
+def unpack_hosts(arrays: Mapping[str, np.ndarray], hosts: Collection[str]) -> dict[str, object]:
+    """The states whose `pack_hosts` these are."""
+    own: dict[str, dict[str, np.ndarray]] = {name: {} for name in hosts}
+    for entry, array in arrays.items():
+        own[entry.removeprefix(HOST).partition(".")[0]][entry] = array
+    return {name: host_state.unpack(HOST + name, entries) for name, entries in own.items()}
 
 
 def _check_header(path: str | os.PathLike[str], data: Json, header: dict[str, Json]) -> None:

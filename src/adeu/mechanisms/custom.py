@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -38,11 +38,16 @@ class FromHost(Mechanism):
     compute: Callable[[Any], Any]
     learn: Callable[[Any], None] | None = None
     name: str = "host_uncertainty"
+    state: Callable[[], Any] | None = None
+    set_state: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         _check_callable(self, "compute")
-        if self.learn is not None:
-            _check_callable(self, "learn")
+        for argument in ("learn", "state", "set_state"):
+            if getattr(self, argument) is not None:
+                _check_callable(self, argument)
+        if (self.state is None) != (self.set_state is None):
+            check.refuse(self, "state and set_state", "two functions, or None for both", (self.state, self.set_state))
         if not (isinstance(self.name, str) and self.name.isidentifier()) or self.name in RESERVED:
             check.refuse(self, "name", f"a Python identifier that is not one of {', '.join(RESERVED)}", self.name)
 
@@ -57,6 +62,20 @@ class FromHost(Mechanism):
         if self.name not in given:
             raise TypeError(f"FromHost.measure() missing 1 required keyword-only argument: {self.name!r}")
         return given[self.name], carry
+
+
+@dataclasses.dataclass(frozen=True)
+class StateDicts:
+    """The states of several objects as one, by their names."""
+
+    objects: tuple[tuple[str, Any], ...]
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: each.state_dict() for name, each in self.objects}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        for name, each in self.objects:
+            each.load_state_dict(saved[name])
 
 
 def from_function(function: Callable[[Any], Array]) -> FromFunction:
@@ -80,18 +99,25 @@ def from_host(
     compute: Callable[[Any], Any],
     update: Callable[[Any], None] | None = None,
     name: str = "host_uncertainty",
+    state: Any = None,
+    set_state: Callable[[Any], Any] | None = None,
 ) -> FromHost:
     """An f in somebody else's code (numpy, torch, anything): computed outside the compiled step.
 
         f(s) = compute(batch of s)
 
     `Behavior` calls it before each step and passes the numbers on as a `given` of that `name`; whoever calls an
-    `Explorer` directly does the same. What `compute` learns is its own: `Behavior.save` does not save it.
+    `Explorer` directly does the same. What the code learns is its own: `Behavior.save` writes it if `state` is given,
+    and warns if `update` is given without it.
 
     Args:
         compute: from a batch of observations (leading axis: environments) to one number >= 0 for each.
         update: called with each batch (`Transition`) that `Behavior.update` gets; None: nothing to learn.
         name: of the `given`; two in one explorer need two names.
+        state: what `Behavior.save` writes: an object with `state_dict` and `load_state_dict`, such as torch's modules
+            and optimizers, or a dict of such objects by name; or a function that returns nested dicts, lists or
+            tuples of arrays, tensors, numbers, text and None.
+        set_state: the function that `Behavior.load` calls with what such a function returned.
 
     Examples:
         >>> import adeu, jax
@@ -99,7 +125,18 @@ def from_host(
         >>> f.measure(jax.random.key(0), (), (), obs=0, host_uncertainty=0.5)[0]
         0.5
     """
-    return FromHost(compute, update, name)
+    if set_state is None and state is not None:
+        state, set_state = _state_dict_methods(state)
+    return FromHost(compute, update, name, state, set_state)
+
+
+def _state_dict_methods(state: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    objects = dict(state) if isinstance(state, Mapping) else {"state": state}
+    if not all(hasattr(each, "state_dict") and hasattr(each, "load_state_dict") for each in objects.values()):
+        takes = "an object with state_dict and load_state_dict, a dict of them, or a function together with set_state"
+        check.refuse("from_host", "state", takes, state)
+    both = StateDicts(tuple(objects.items())) if isinstance(state, Mapping) else state
+    return both.state_dict, both.load_state_dict
 
 
 def _check_callable(part: Mechanism, argument: str) -> None:
