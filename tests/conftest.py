@@ -12,7 +12,7 @@ import pathlib
 import jax
 import pytest
 
-GROWTH = 600
+GROWTH = 500
 """Megabytes by which the process may grow until its compiled programs are dropped."""
 PEAKS = pytest.StashKey[dict[str, int]]()
 dropped_at = 0
