@@ -12,6 +12,9 @@ import pathlib
 import jax
 import pytest
 
+# With a niceness of 15, which is Ray's own, its workers hardly run on a machine that does other work.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
+
 GROWTH = 500
 """Megabytes by which the process may grow until its compiled programs are dropped."""
 PEAKS = pytest.StashKey[dict[str, int]]()
