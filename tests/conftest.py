@@ -1,27 +1,73 @@
-"""Compiled programs take about 2 MB each, and nobody calls most of them again: from time to time they are dropped."""
+"""Keeps the memory of the process that runs the tests small, and prints its peak.
 
+Compiled programs take megabytes each, and most are not called again. JAX frees them when its caches are cleared, but
+the C library keeps what was freed: it must be told to return it to the system.
+"""
+
+import ctypes
 import gc
+import os
+import pathlib
 
 import jax
 import pytest
 
-MOST = 400
-compiled = 0
+# With a niceness of 15, which is Ray's own, its workers hardly run on a machine that does other work.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
+
+GROWTH = 500
+"""Megabytes by which the process may grow until its compiled programs are dropped."""
+PEAKS = pytest.StashKey[dict[str, int]]()
+dropped_at = 0
+trim = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)  # glibc's
+
+
+def memory(field):
+    """Megabytes of this process, as Linux counts them: VmRSS now, VmHWM at most."""
+    status = pathlib.Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) // 1024 for line in lines if line.startswith(field))
 
 
 @pytest.fixture(autouse=True)
 def _few_programs():
     yield
-    global compiled
-    if compiled > MOST:
-        jax.clear_caches()
-        gc.collect()
-        compiled = 0
+    if memory("VmRSS") > dropped_at + GROWTH:
+        drop_programs()
 
 
-def count(event, seconds, **_):
-    global compiled
-    compiled += event == "/jax/core/compile/backend_compile_duration"
+def drop_programs():
+    global dropped_at
+    jax.clear_caches()
+    gc.collect()
+    trim(0)
+    dropped_at = memory("VmRSS")
 
 
-jax.monitoring.register_event_duration_secs_listener(count)
+def pytest_configure(config):
+    config.stash[PEAKS] = {}
+
+
+def pytest_collection_finish():
+    """What the test files import stays."""
+    global dropped_at
+    dropped_at = memory("VmRSS")
+
+
+@pytest.hookimpl(trylast=True)  # after the workers have ended
+def pytest_sessionfinish(session):
+    peaks = session.config.stash[PEAKS]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        session.config.workeroutput["peak"] = memory("VmHWM")
+    elif not peaks:
+        peaks["this process"] = memory("VmHWM")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    node.config.stash[PEAKS][node.gateway.id] = getattr(node, "workeroutput", {}).get("peak", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    peaks = ", ".join(f"{name} {peak / 1024:.1f} GB" for name, peak in sorted(config.stash[PEAKS].items()))
+    terminalreporter.write_line(f"peak memory: {peaks}")

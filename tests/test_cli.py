@@ -18,7 +18,7 @@ SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
 
 
 def adeu(*arguments, **options):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900, **options)
 
 
 @pytest.fixture

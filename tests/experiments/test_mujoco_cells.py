@@ -1,27 +1,33 @@
-"""Every cell of the main table, from the command line: it trains for 5,000 steps, and no figure is lost."""
+"""Every cell of the main table, from the command line: it trains, is interrupted, resumes, and no figure is lost."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
 
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 from adeu.runs.load import read_metrics
-from tests.runs.processes import said, start
+from tests.runs.processes import pause_at_checkpoint, said, start
 
-SHORT = ("--steps", "5000", "--set", "warmup=2500", "--set", "evaluate_every=2500", "--set", "evaluate_episodes=1")
+SHORT = ("--steps", "1500", "--set", "warmup=500", "--set", "evaluate_every=500", "--set", "evaluate_episodes=1")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("env", ENVIRONMENTS)
 def test_every_cell_runs(env, row, tmp_path):
+    """With the networks, the batches and the f of the table; the longest episodes have 1,000 steps."""
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
-    out = tmp_path / "out"
-    process = start(f"mujoco/{env}/{row}", *SHORT, "--seeds", "0", "--jobs", "1", out=out, checkpoint_seconds=60)
-    assert process.wait() == 0, said(out)
+    out, command = tmp_path / "out", (f"mujoco/{env}/{row}", *SHORT, "--seeds", "0", "--jobs", "1")
+    process = start(*command, out=out, checkpoint_seconds=1)
+    assert pause_at_checkpoint(process, out), said(out)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() == 130
+    assert start(*command, out=out, checkpoint_seconds=60).wait() == 0, said(out)
     columns = read_metrics(out / f"mujoco/{env}/{row}/seed-0/metrics.csv")
-    assert columns["step"].tolist() == [2500, 5000]
+    assert columns["step"].tolist() == [0, 500, 1000, 1500]
     assert all(np.isfinite(column).all() for column in columns.values())
     figures = json.loads((out / f"mujoco/{env}/summary.json").read_text())
     assert {(figure["metric"], figure["value"] is None) for figure in figures} == {

@@ -27,7 +27,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 
 
 class Page:

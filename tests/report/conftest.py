@@ -15,7 +15,7 @@ SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 
 
 def adeu(*arguments):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900)
 
 
 @pytest.fixture(scope="session")

@@ -7,16 +7,33 @@ import signal
 import subprocess
 import sys
 import time
+import types
+
+from adeu.runs.folder import CHECKPOINT
+
+ROOT = pathlib.Path(__file__).parents[2]
+"""Where `tests` can be imported."""
+NONE = types.MappingProxyType({})
 
 
-def start(*arguments, out, checkpoint_seconds=0.1, sigint="default_int_handler", sigterm="SIG_DFL"):
-    """Starts `adeu run`, with these handlers whatever this process inherited; `said` knows what it prints."""
-    handlers = f"signal.signal(signal.SIGINT, signal.{sigint}); signal.signal(signal.SIGTERM, signal.{sigterm})"
-    script = f"import signal; {handlers}; from adeu.cli import main; main()"
-    command = [sys.executable, "-c", script, "run", *arguments, "--out", str(out)]
+def start(*arguments, out, command="run", main="adeu.cli", checkpoint_seconds=0.1, **signals):
+    """Starts `adeu run`, or another command, in a session of its own; `said` knows what it prints.
+
+    Args:
+        arguments: of the command.
+        out: the folder of all runs.
+        command: which command.
+        main: the module with the function `main` that reads the command.
+        checkpoint_seconds: between two checkpoints of a run.
+        signals: the handlers of SIGINT and SIGTERM, whatever this process inherited.
+    """
+    handlers = {"SIGINT": "default_int_handler", "SIGTERM": "SIG_DFL"} | signals
+    handle = "; ".join(f"signal.signal(signal.{name}, signal.{handler})" for name, handler in handlers.items())
+    script = f"import signal; {handle}; from {main} import main; main()"
+    line = [sys.executable, "-c", script, command, *arguments, "--out", str(out)]
     environment = os.environ | {"ADEU_CHECKPOINT_SECONDS": str(checkpoint_seconds), "COLUMNS": "200"}
     with open(screen(out), "wb") as file:
-        return subprocess.Popen(command, env=environment, stdout=file, stderr=file, start_new_session=True)
+        return subprocess.Popen(line, cwd=ROOT, env=environment, stdout=file, stderr=file, start_new_session=True)
 
 
 def screen(out):
@@ -47,8 +64,42 @@ def workers(process):
 
 def pause(process):
     """Stops the workers of a command where they are; only SIGCONT and SIGKILL reach them then."""
-    signal_workers(process, signal.SIGSTOP)
-    wait_until(lambda: set(workers(process).values()) <= {"T"}, process)
+
+    def stopped():
+        signal_workers(process, signal.SIGSTOP)  # again: a worker that died may be replaced meanwhile
+        return set(workers(process).values()) <= {"T"}
+
+    wait_until(stopped)
+
+
+def checkpoints(out):
+    """The checkpoints, and which file each one is."""
+    found = {}
+    for path in out.rglob(CHECKPOINT):
+        with contextlib.suppress(FileNotFoundError):
+            found[path] = path.stat().st_ino, path.stat().st_mtime_ns
+    return found
+
+
+def pause_at_checkpoint(process, out, before=NONE):
+    """Stops the workers in a moment when there are checkpoints other than those before.
+
+    Returns:
+        those checkpoints; none: the command ended before there were any.
+    """
+
+    def fresh():
+        return checkpoints(out).items() - before.items()
+
+    def paused():
+        if fresh():
+            pause(process)
+            if not fresh():
+                signal_workers(process, signal.SIGCONT)
+        return fresh() or process.poll() is not None
+
+    wait_until(paused)
+    return [path for path, _ in fresh()]
 
 
 def signal_workers(process, number):

@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import zipfile
@@ -26,12 +27,12 @@ from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.trainers.trainer import Piece
 from adeu.runs.work import work
-from tests.runs.processes import start, wait_until
+from tests.runs.processes import pause_at_checkpoint, signal_workers, start
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600)
 OTHER = dataclasses.replace(SETTING.agent, gamma=0.5)
 SPECS = [Spec("lake", "adeu", seed, SETTING) for seed in (0, 1)]
-LONG = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=200000", "--seeds", "0:60")
+LAKE = ("frozen-lake/adeu", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:4")
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +312,7 @@ def test_a_worker_whose_task_cannot_be_read_ends(cut):
     task = pickle.dumps(("folder", np.zeros(10_000), 5.0))
     command = [sys.executable, "-m", "adeu.runs.engines.worker"]
     for content, code in ((task[:-cut], 1), (b"", 0)):
-        assert subprocess.run(command, input=content, capture_output=True, timeout=300).returncode == code
+        assert subprocess.run(command, input=content, capture_output=True, timeout=900).returncode == code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -366,15 +367,14 @@ def test_names_and_reasons_are_no_markup():
 
 def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path):
     out = tmp_path / "out"
-    one = start(*LONG, out=out)
-    wait_until(lambda: list(out.rglob(CHECKPOINT)), one)
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LONG, "--out", str(out)]
+    one = start(*LAKE, out=out)
+    assert pause_at_checkpoint(one, out)  # so that it does not end before the second has started
+    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LAKE, "--out", str(out)]
     two = subprocess.run(command, capture_output=True, text=True)
-    assert one.poll() is None, "the first ended too early for this test"
     assert two.returncode == 1
     assert f"another command works in {out / 'frozen-lake'}" in two.stderr
-    one.kill()
-    one.wait()
+    signal_workers(one, signal.SIGCONT)
+    assert one.wait() == 0
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ def disk(tmp_path):
 
 def test_a_read_only_disk(disk):
     out = disk("size=1m,ro") / "out"
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LONG, "--out", str(out)]
+    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LAKE, "--out", str(out)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 1
     assert "Read-only file system" in run.stderr

@@ -1,13 +1,10 @@
 """Runs that fail, each in its own way: the others complete, and what went wrong comes back with its traceback."""
 
 import dataclasses
-import json
 import logging
 import os
-import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from adeu.runs.engines.event import Event, harmless
@@ -160,20 +157,3 @@ class TestWatchers:
 
         with pytest.raises(KeyboardInterrupt):
             harmless(interrupt)(Event(specs()[0], finished=True))
-
-
-def test_checkpoints_before_the_first_evaluation_do_not_disturb_tensorboard(tmp_path):
-    """The first rows come late: until then there is no metrics.csv."""
-    pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
-    small = ["--set", "evaluate_every=600", "--set", "hidden=[8]", "--set", "batch=8", "--steps", "600"]
-    small += ["--set", "warmup=100", "--set", "evaluate_episodes=1", "--seeds", "0:1", "--jobs", "1"]
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "train", "Pendulum-v1", *small]
-    environment = os.environ | {"ADEU_CHECKPOINT_SECONDS": "0"}
-    run = subprocess.run(
-        [*command, "--tensorboard", "--json", "--out", str(tmp_path)], capture_output=True, text=True, env=environment
-    )
-    assert run.returncode == 0, run.stderr
-    assert "corrupt" not in run.stderr
-    assert "continue" not in run.stderr
-    assert np.isfinite(json.loads(run.stdout)[0]["value"])
-    assert len(list(tmp_path.rglob("events.out.tfevents.adeu*"))) == 1

@@ -9,25 +9,50 @@ import time
 
 import pytest
 
-from adeu.runs.folder import CHECKPOINT, DONE
-from tests.runs.processes import members, pause, said, signal_workers, start, wait_until, workers
+from adeu.runs.folder import DONE
+from tests.runs.processes import (
+    checkpoints,
+    members,
+    pause_at_checkpoint,
+    said,
+    signal_workers,
+    start,
+    wait_until,
+    workers,
+)
 
+ONE = ("--jobs", "1", "--seeds", "0:3")
+SMALL = ("--set", "hidden=[16]", "--set", "batch=16", "--set", "warmup=300", "--set", "evaluate_episodes=1")
 EXPERIMENTS = {
     "frozen-lake": ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:3"),
     "deep-sea": ("deep-sea/10/ez-carried", "--set", "steps=400000", "--seeds", "0:12"),
     "deep-sea-mlp": (
-        *("deep-sea-mlp/20/ez-carried", "--set", "sea.size=6", "--set", "f.c=0.2", "--set", "steps=30000"),
-        *("--seeds", "0:12"),
+        "deep-sea-mlp/20/ez-carried",
+        "--set",
+        "sea.size=6",
+        "--set",
+        "f.c=0.2",
+        "--steps",
+        "30000",
+        *ONE,
     ),
     "td3": (
-        *("mujoco/Hopper-v5/rnd", "--set", "env=InvertedPendulum-v5", "--set", "hidden=[16]", "--set", "batch=16"),
-        *("--steps", "4000", "--set", "warmup=500", "--set", "evaluate_every=1000", "--set", "evaluate_episodes=2"),
-        *("--seeds", "0:12"),
+        *("mujoco/Hopper-v5/rnd", "--set", "env=InvertedPendulum-v5", "--set", "evaluate_every=1000"),
+        *("--steps", "3000", *SMALL, *ONE),
     ),
+    "sac": ("Pendulum-v1", "--agent", "sac", "--steps", "3000", *SMALL, *ONE),
+    "compiled-sac": (),
 }
-"""Sweeps of 12 short runs: half a second each; those of networks take longer, and first compile."""
-SECONDS = {"frozen-lake": 1.5, "deep-sea": 1.5, "deep-sea-mlp": 20, "td3": 20}
-"""A command is killed within so many."""
+"""Sweeps of short runs: 12 of half a second each; 3 with networks, which are compiled first."""
+OTHER_COMMANDS = {"sac": {"command": "train"}, "compiled-sac": {"main": "tests.runs.compiled_sac"}}
+TABLES = ("frozen-lake", "deep-sea")
+RUNS = {name: 12 if name in TABLES else 3 for name in EXPERIMENTS}
+SECONDS = {name: 1.5 if name in TABLES else 12.0 for name in EXPERIMENTS}
+"""A command is killed within so many: networks are compiled before they begin to train."""
+
+
+def begin(name, out):
+    return start(*EXPERIMENTS[name], out=out, **OTHER_COMMANDS.get(name, {}))
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +63,9 @@ def uninterrupted(tmp_path_factory):
     def of(name):
         if name not in found:
             out = tmp_path_factory.mktemp("uninterrupted")
-            assert start(*EXPERIMENTS[name], out=out).wait() == 0, said(out)
+            assert begin(name, out).wait() == 0, said(out)
             found[name] = contents(out)
-            assert len([path for path in found[name] if path.endswith("metrics.csv")]) == 12
+            assert len([path for path in found[name] if path.endswith("metrics.csv")]) == RUNS[name]
         return found[name]
 
     return of
@@ -73,52 +98,42 @@ def kill_worker(process):
             os.kill(random.choice(sorted(alive)), signal.SIGKILL)
 
 
-OTHERS = (kill_all, kill_worker)
+KILLS = {name: 10 if name in TABLES else 5 for name in EXPERIMENTS}
+LONG = [(name, kill, kills) for name, kills in KILLS.items() for kill in (kill_command, kill_all, kill_worker)]
 
 
-@pytest.mark.parametrize("kill", [kill_command, *(pytest.param(kill, marks=pytest.mark.slow) for kill in OTHERS)])
 @pytest.mark.parametrize(
-    ("name", "kills"),
-    [
-        ("frozen-lake", 3),
-        *(pytest.param(name, 20, marks=pytest.mark.slow) for name in EXPERIMENTS),
-    ],
+    ("name", "kill", "kills"),
+    [("frozen-lake", kill_command, 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)],
 )
 def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
-    out, seen, process = tmp_path / "out", {}, None
-    for _ in range(kills):
+    """Every second time, the first included, once the command has written a checkpoint."""
+    out, seen, process, resumed = tmp_path / "out", {}, None, 0
+    for number in range(kills):
         if process is None or process.poll() is not None:
-            process = start(*EXPERIMENTS[name], out=out)
+            process = begin(name, out)
         wait_until(lambda: workers(process) or process.poll() is not None)  # noqa: B023
-        time.sleep(random.uniform(0, SECONDS[name]))
+        if number % 2:
+            time.sleep(random.uniform(0, SECONDS[name]))
+        else:
+            resumed += bool(pause_at_checkpoint(process, out, checkpoints(out)))
         kill(process)
+        signal_workers(process, signal.SIGCONT)
         now = complete(out)
         assert seen.items() <= now.items(), "a complete run was run again"
         seen = now
+    assert resumed, "no run was killed after its first checkpoint"
     assert process.wait() in (0, 1, -signal.SIGKILL), said(out)
-    assert start(*EXPERIMENTS[name], out=out).wait() == 0, said(out)
+    assert begin(name, out).wait() == 0, said(out)
     assert seen.items() <= complete(out).items(), "a complete run was run again"
     assert contents(out) == uninterrupted(name)
-
-
-def pause_at_checkpoint(process, out):
-    """Stops the workers in a moment when there are checkpoints, and returns those."""
-
-    def checkpoints():
-        if not any(out.rglob(CHECKPOINT)):
-            return []
-        pause(process)
-        if not (found := list(out.rglob(CHECKPOINT))):
-            signal_workers(process, signal.SIGCONT)
-        return found
-
-    return wait_until(checkpoints, process)
 
 
 def test_control_c(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], out=out)
     saved = pause_at_checkpoint(process, out)
+    assert saved, said(out)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == 130
     assert "Interrupted. Complete runs are kept; run the same command to resume." in said(out)
@@ -142,7 +157,7 @@ def test_sigterm_stops_it_too(tmp_path):
 def test_ignored_signals_stay_ignored(tmp_path):
     """As of a script's background job, or under nohup."""
     out, short = tmp_path / "out", ("frozen-lake/adeu", "--set", "lake.size=12", "--set", "episodes=300")
-    process = start(*short, "--seeds", "0", out=out, sigint="SIG_IGN", sigterm="SIG_IGN")
+    process = start(*short, "--seeds", "0", out=out, SIGINT="SIG_IGN", SIGTERM="SIG_IGN")
     wait_until(lambda: workers(process), process)
     for number in (signal.SIGINT, signal.SIGTERM):
         os.killpg(process.pid, number)
@@ -153,7 +168,7 @@ def test_ignored_signals_stay_ignored(tmp_path):
 def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
-    pause_at_checkpoint(process, out)
+    assert pause_at_checkpoint(process, out), said(out)
     os.kill(min(workers(process)), signal.SIGKILL)
     signal_workers(process, signal.SIGCONT)
     assert process.wait() == 0

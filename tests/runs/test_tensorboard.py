@@ -1,6 +1,9 @@
 """Event files: what TensorBoard itself reads from them is what metrics.csv holds."""
 
 import dataclasses
+import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -48,6 +51,24 @@ def test_they_hold_every_column(tmp_path, monkeypatch):
     check(tmp_path / "watched" / SPEC.name)
     plain, watched = ((tmp_path / name / SPEC.name / "metrics.csv").read_bytes() for name in ("plain", "watched"))
     assert plain == watched
+
+
+def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path):
+    """In one file or two: the first row may be on disk before the last one is there."""
+    pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
+    small = ["--set", "evaluate_every=600", "--set", "hidden=[8]", "--set", "batch=8", "--steps", "600"]
+    small += ["--set", "warmup=100", "--set", "evaluate_episodes=1", "--seeds", "0:1", "--jobs", "1"]
+    command = [sys.executable, "-c", "from adeu.cli import main; main()", "train", "Pendulum-v1", *small]
+    environment = os.environ | {"ADEU_CHECKPOINT_SECONDS": "0"}
+    run = subprocess.run(
+        [*command, "--tensorboard", "--json", "--out", str(tmp_path)], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    assert "corrupt" not in run.stderr
+    assert "continue" not in run.stderr
+    assert np.isfinite(json.loads(run.stdout)[0]["value"])
+    (folder,) = {path.parent for path in tmp_path.rglob(f"{NAME}*")}
+    check(folder)
 
 
 def test_rows_are_added_as_they_come_and_the_files_of_earlier_commands_are_replaced(tmp_path):
