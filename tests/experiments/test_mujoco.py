@@ -27,7 +27,7 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
             assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
             assert {setting.steps for setting in member.cases.values()} == {100_000}
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
-    assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
+    assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2)
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
 
 

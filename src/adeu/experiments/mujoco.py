@@ -60,7 +60,7 @@ def q_std(lam: float, rho: float) -> adeu.Mechanism:
 
 
 ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
-    "rnd": (adeu.Rollouts(adeu.Rnd(), RHO_RND, C), {}),
+    "rnd": (adeu.Rollouts(adeu.Rnd.paper(), RHO_RND, C), {}),
     "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
 }
 """The rows whose f adapts, with the agent's fields that it takes."""
@@ -82,7 +82,7 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
         "constant": by(adeu.Constant(C)),
         **{case: by(f, adeu.Sigmoid(C), **fields) for case, (f, fields) in ADAPTIVE.items()},
         "ucb": by(still, center="ucb", critics=CRITICS),
-        "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0)),
+        "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0, hidden=(64, 64), learning_rate=1e-4)),
         "noisy-nets": by(still, center="noisy"),
         "constant-0.1": by(adeu.Constant(0.1)),
         "no-noise": by(still),

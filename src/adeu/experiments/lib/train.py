@@ -90,8 +90,7 @@ def sac(explorer: adeu.Explorer, **fields: Any) -> Sac:
     return Sac(explorer, learning_rate=1e-3, **fields)
 
 
-RND = '{"part": "Rnd", "adapt": 0.01}'
-CONTINUOUS = {"f": RND, "g": "Sigmoid", "D": "Gaussian"}
+CONTINUOUS = {"f": "Rnd", "g": "Sigmoid", "D": "Gaussian"}
 AGENTS = {
     "q-learning": Choice(
         q_learning_setting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", fit_q_learning
@@ -99,7 +98,7 @@ AGENTS = {
     "dqn": networks(
         dqn,
         "ensemble",
-        {"f": RND, "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
+        {"f": "Rnd", "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
         steps=50_000,
         warmup=500,
         evaluate_every=1_000,
