@@ -8,7 +8,7 @@ import pytest
 
 import adeu
 from adeu.experiments import locate
-from adeu.experiments.lib.training_setting import controlled, warn_saturated
+from adeu.experiments.lib.training_setting import controlled
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 from adeu.runs.spec import plain
 
@@ -52,13 +52,6 @@ def test_a_control_brings_the_run_it_is_made_from():
     (hopper,) = locate("mujoco/Hopper-v5/rnd-shuffled")
     assert list(hopper.cases) == ["rnd", "rnd-shuffled"]
     assert "q-std" in hopper.left_out
-
-
-def test_a_g_that_stays_saturated_is_said():
-    curves = {"trained": np.array([[0.0, 1.0, 1.0]]), "saturated": np.array([[0.0, 0.97, 0.99]])}
-    with pytest.warns(UserWarning, match="rnd: after the warm-up, g gave its largest spread in 98% of the steps"):
-        warn_saturated({"rnd": curves})
-    warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
 
 
 def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):

@@ -222,6 +222,10 @@ class Normalizer(Part):
         """Whether a spread lies within 1% of the ceiling, where g hardly tells states apart; False without one."""
         return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
 
+    def dead(self, spread: Numbers) -> Numbers:
+        """Whether a spread is at most 1% of the ceiling, where hardly anything is explored; False without one."""
+        return spread <= (-math.inf if self.ceiling is None else 0.01 * self.ceiling)
+
 
 class Distribution(LearningPart):
     """D: samples an action around `center` with `spread`.

@@ -13,7 +13,8 @@ from adeu.agents import Td3
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import MAX, MEAN, Experiment, Family, Metric
 from adeu.experiments.lib.tables import main_table
-from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, read_run, warn_saturated
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run
+from adeu.experiments.lib.watch import after_warmup
 from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
@@ -109,7 +110,6 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     """The domain's curves, and over training what f and g say and how often g is saturated."""
     from matplotlib.figure import Figure
 
-    warn_saturated(curves)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     _plot(axes, curves, "return", "return of greedy episodes")

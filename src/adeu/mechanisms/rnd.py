@@ -63,9 +63,9 @@ class Rnd(Mechanism):
         f(s) = || U * predictor(s) - U * target(s) ||_2          U from the data
         f(s) = || U * predictor(s) - U * target(s) ||_2^2        U given
 
-    As it is, `Rnd()` fits U to the first batches: f is 3 before the first update and about 3 in the states of the first
-    batches, where `Sigmoid` and `Saturating` give 0.95 of their c. It falls over thousands of updates in states that are
-    visited again and is higher in new ones. `Rnd.paper()` has the paper's fixed U.
+    `Rnd()` fits U to the first batches: f is 3 before the first update, and about 3 in the states of the first
+    batches, where `Sigmoid` and `Saturating` give 0.95 of their c. Over thousands of updates it falls in states that
+    are visited again, and it is higher in new ones. `Rnd.paper()` has the paper's fixed U.
 
     Observations are standardised by statistics that only `update` changes, whatever their size.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import adeu
@@ -18,10 +17,9 @@ from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.lib.gym_env import make_env
 from adeu.experiments.lib.table_setting import TableSetting
-from adeu.experiments.lib.training_setting import TrainingSetting, read_run, warn_saturated
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run
 from adeu.registry import PARTS, read_part
 from adeu.runs.spec import Setting
-from adeu.runs.statistics import Curves
 from adeu.tabular import QLearning
 
 LONGEST = 120
@@ -148,15 +146,10 @@ def training(
         lesson="Each point of the curve is the mean return of greedy episodes.",
         cases={case: setting},
         metrics=(MEAN, MAX, SOLVED, SPREAD),
-        draw=draw if with_networks else plots.learning_curves,
+        draw=plots.learning_curves,
         seeds=range(3),
         read=read_run if with_networks else read,
     )
-
-
-def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    warn_saturated(curves)
-    return plots.learning_curves(curves, folder)
 
 
 def named(part: Any) -> str:
