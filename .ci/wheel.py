@@ -7,7 +7,7 @@ import adeu
 from adeu.report.page import render
 
 env = gymnasium.make("Pendulum-v1")
-explorer = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
+explorer = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
 behavior = adeu.Behavior(explorer, env, seed=0)
 obs, _ = env.reset(seed=0)
 assert env.action_space.contains(behavior.act(obs, center=np.zeros(1)).action)

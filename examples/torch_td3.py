@@ -53,9 +53,7 @@ def train(steps: int, seed: int) -> nn.Module:
     critic_optimizer = torch.optim.Adam(critics.parameters(), lr=RATE)
     replay = Replay()
 
-    explorer = adeu.Explorer(
-        f=adeu.Rollouts(adeu.Rnd(adapt=0.01), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian()
-    )
+    explorer = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
     behavior = adeu.Behavior(explorer, env, seed)  # adeu
 
     obs, _ = env.reset(seed=seed)

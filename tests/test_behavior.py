@@ -45,7 +45,7 @@ class TestFaces:
     """DESIGN's faces run as written, alone and in a vector of 8."""
 
     def check(self, D, name, num_envs, policy):
-        paper = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=D)
+        paper = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=D)
         env = gymnasium.make_vec(name, num_envs, vectorization_mode="sync") if num_envs else gymnasium.make(name)
         behavior = adeu.Behavior(paper, env, seed=0)
         decisions = play(behavior, env, 120, policy)

@@ -8,7 +8,7 @@ from stable_baselines3.common.env_util import make_vec_env
 import adeu
 from adeu.adapters.sb3 import ExplorerCallback
 
-PAPER = adeu.Explorer(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2), adeu.Sigmoid(c=0.2), adeu.Gaussian())
+PAPER = adeu.Explorer(adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), adeu.Sigmoid(c=0.2), adeu.Gaussian())
 
 
 @pytest.mark.slow

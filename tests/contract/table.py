@@ -70,9 +70,7 @@ class Case(NamedTuple):
 
 
 COUNTS, COST = adeu.Counts(STATES, beta=0.9), adeu.ExpectedCost(num_states=STATES, num_actions=ACTIONS)
-PAPER = adeu.Explorer(
-    f=adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian()
-)
+PAPER = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
 
 CASES: dict[str, Case] = {
     "Constant": Case(adeu.Constant(0.2)),
@@ -80,8 +78,9 @@ CASES: dict[str, Case] = {
     "Schedule": Case(adeu.Schedule(1.0, 0.1, steps=20)),
     "Schedule-exponential": Case(adeu.Schedule(1.0, 0.1, steps=20, kind="exponential")),
     "Counts": Case(COUNTS, STATE),
-    "Rnd": Case(adeu.Rnd(scale=1.0)),
-    "Rnd-adapt": Case(adeu.Rnd(adapt=0.1), actions=MOTION),
+    "Rnd": Case(adeu.Rnd()),
+    "Rnd-scale": Case(adeu.Rnd(scale=1.0)),
+    "Rnd-paper": Case(adeu.Rnd.paper(), actions=MOTION),
     "EnsembleStd": Case(adeu.EnsembleStd(lam=2.0)),
     "EnsembleStd-box": Case(adeu.EnsembleStd(), actions=MOTION),
     "TdError": Case(adeu.TdError(STATES, sigma=0.5, rate=0.3), STATE),

@@ -9,10 +9,11 @@ import pytest
 
 import adeu
 from adeu.agents import Td3
-from adeu.cli import List
+from adeu.cli import List, listing
 from adeu.experiments import NAMES, locate
 from adeu.experiments.lib.experiment import SPREAD, curve_columns
-from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, controlled, warn_saturated
+from adeu.experiments.lib.training_setting import TrainingSetting, controlled
+from adeu.experiments.lib.watch import after_warmup
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls
 from adeu.runs.spec import plain
 
@@ -32,7 +33,7 @@ def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
             assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
             assert {setting.steps for setting in member.cases.values()} == {100_000}
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
-    assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd(scale=187.5), rho=0.3, c=0.2)
+    assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2)
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
 
 
@@ -51,19 +52,20 @@ def test_other_readings_of_rnd():
     assert np.asarray(explorers["rnd"].g(jnp.float32(explorers["rnd"].f.c))) == pytest.approx(0.11, abs=1e-3)
 
 
-def test_every_case_names_its_composition_in_full(capsys):
-    assert List("mujoco/Hopper-v5")() == 0
-    told = capsys.readouterr().out
+def test_every_case_names_its_composition_in_full(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert listing.main(List("mujoco/Hopper-v5")) == 0
+    told = [line.strip() for line in capsys.readouterr().out.splitlines()]
     (hopper,) = locate("mujoco/Hopper-v5")
-    assert [line for line in told.splitlines() if not line.startswith(" ")] == list(hopper.cases)
-    for setting in hopper.cases.values():
+    for case, setting in hopper.cases.items():
         explorer = setting.agent.explorer
-        for role in ("f", "g", "D"):
-            assert f"    {role:8} {getattr(explorer, role)!r}\n" in told
-    assert "agent    Td3(capacity=100000, learning_rate=5e-05, critics=5, center='ucb')" in told
-    assert "setting  TrainingSetting(env='Hopper-v5', source='rnd', control='shuffled')" in told
+        first = next(number for number, line in enumerate(told) if line.startswith(f"{case} "))
+        assert told[first].removeprefix(case).strip() == f"f {explorer.f!r}"
+        assert told[first + 1 : first + 3] == [f"g {explorer.g!r}", f"D {explorer.D!r}"]
+    assert "agent Td3(capacity=100000, learning_rate=5e-05, critics=5, center='ucb')" in told
+    assert "setting TrainingSetting(env='Hopper-v5', source='rnd', control='shuffled')" in told
     for name in NAMES:
-        assert List(name)() == 0
+        assert listing.main(List(name)) == 0
     assert "deep-sea/100" in capsys.readouterr().out
 
 
@@ -89,15 +91,6 @@ def test_a_control_brings_the_run_it_is_made_from():
     (hopper,) = locate("mujoco/Hopper-v5/rnd-shuffled")
     assert list(hopper.cases) == ["rnd", "rnd-shuffled"]
     assert "q-std" in hopper.left_out
-
-
-def test_a_g_that_stays_saturated_is_said():
-    curves = {"trained": np.array([[0.0, 1.0, 1.0]]), "saturated": np.array([[0.0, 0.97, 0.99]])}
-    with pytest.warns(UserWarning, match="rnd: after the warm-up, g gave its largest spread in 98% of the steps"):
-        warn_saturated({"rnd": curves})
-    warn_saturated({"rnd": curves | {"saturated": np.array([[1.0, 0.97, 0.9]])}})  # is an error, would it warn
-    with pytest.warns(UserWarning, match="in 99% of the steps"):  # where f was not asked there is no figure
-        warn_saturated({"rnd": curves | {"saturated": np.array([[np.nan, np.nan, 0.99]])}})
 
 
 def test_figures_of_exploration_leave_out_the_row_before_the_first_step():

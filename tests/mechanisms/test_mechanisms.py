@@ -129,62 +129,6 @@ def test_calibrated_is_one_on_average_whatever_the_magnitude():
     assert measured(f, ((),), f.begin(KEY), host_uncertainty=0.0) == 0.0
 
 
-class TestRnd:
-    obs = jax.random.normal(jax.random.key(3), (64, 3)) * 5 + 2
-
-    def trained(self, f, updates):
-        update = jax.jit(f.update)
-        state = f.init(KEY, self.obs[0])
-        for _ in range(updates):
-            state = update(state, adeu.Transition(self.obs, None, None, self.obs, None, None))
-        return state
-
-    def test_what_was_seen_becomes_certain_and_what_was_not_does_not(self):
-        f = adeu.Rnd(scale=1.0, learning_rate=1e-3)
-        state = self.trained(f, 300)
-        seen = np.mean([measured(f, state, obs=o) for o in self.obs[:8]])
-        novel = np.mean([measured(f, state, obs=o) for o in 2 - 3 * (self.obs[:8] - 2)])
-        fresh = np.mean([measured(f, f.init(KEY, self.obs[0]), obs=o) for o in self.obs[:8]])
-        assert seen < fresh / 10
-        assert seen < novel / 10
-
-    def test_scale_is_squared(self):
-        state, one = adeu.Rnd(scale=3.0).init(KEY, self.obs[0]), adeu.Rnd(scale=1.0).init(KEY, self.obs[0])
-        ratio = measured(adeu.Rnd(scale=3.0), state, obs=self.obs[0]) / measured(
-            adeu.Rnd(scale=1.0), one, obs=self.obs[0]
-        )
-        assert ratio == pytest.approx(9.0, rel=1e-5)
-
-    def test_only_update_changes_the_normalisation_and_it_is_exact(self):
-        f = adeu.Rnd()
-        state, update = f.init(KEY, self.obs[0]), jax.jit(f.update)
-        assert f.observe(state, step(obs=self.obs[0])) is state
-        for part in (self.obs[:10], self.obs[10:]):
-            state = update(state, adeu.Transition(part, None, None, part, None, None))
-        np.testing.assert_allclose(state.moments.mean, self.obs.mean(axis=0), rtol=1e-5)
-        np.testing.assert_allclose(state.moments.variance, self.obs.var(axis=0), rtol=1e-5)
-
-    def test_nothing_counts_as_further_away_than_five_standard_deviations(self):
-        f = adeu.Rnd()
-        state = self.trained(f, 1)
-        mean, std = state.moments.mean, jnp.sqrt(state.moments.variance)
-        far, further, near = (measured(f, state, obs=mean + k * std) for k in (6.0, 600.0, 4.0))
-        assert far == further != near
-
-    def test_the_target_network_never_moves(self):
-        f = adeu.Rnd()
-        before, after = f.init(KEY, self.obs[0]), self.trained(f, 5)
-        assert jax.tree.all(jax.tree.map(np.array_equal, before.target, after.target))
-        assert not jax.tree.all(jax.tree.map(np.array_equal, before.predictor, after.predictor))
-
-    def test_adapt_brings_f_where_a_sigmoid_can_tell_states_apart(self):
-        for start in (1e-3, 1e4):
-            f = adeu.Rnd(scale=start, adapt=0.05)
-            state = self.trained(f, 600)
-            assert 0.1 < np.mean([measured(f, state, obs=o) for o in self.obs]) < 8
-        assert float(self.trained(adeu.Rnd(), 20).scale) == 187.5
-
-
 def test_a_missing_given_is_named():
     with pytest.raises(TypeError, match="'q_values'"):
         measured(adeu.EnsembleStd(), center=jnp.zeros(2))

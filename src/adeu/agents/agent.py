@@ -157,6 +157,11 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         """Copies networks into target networks, where the agent does that at once."""
         return learned
 
+    def figures(self, learned: Learned) -> dict[str, Array]:
+        """Numbers to log; left alone, those of f, whose state is in `learned.explorer`."""
+        state = getattr(learned, "explorer", None)
+        return {} if state is None else self.explorer.f.figures(state.f)
+
 
 AnyAgent = Agent[Any, Any, Any, Any]
 Opaque = tuple[object, ...]

@@ -167,7 +167,8 @@ class GymLoop:
         seeds = (seed_of(self.seed, EVALUATION, first + number) for number in range(self.evaluate_episodes))
         place = f"in the evaluation after step {self.step}"
         returned = evaluate(self.evaluation_env, self._exploit, self._reader, seeds, place)
-        return {"step": self.step, "episode": self.episode, "return": returned} | self._tally.columns()
+        row = {"step": self.step, "episode": self.episode, "return": returned}
+        return row | self._tally.columns() | self._player.figures()
 
     def _play_single(self) -> None:
         if self.single_every and self.episode % self.single_every == 0:

@@ -112,6 +112,10 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._replay.restore({n.removeprefix(REPLAY): a for n, a in arrays.items() if n.startswith(REPLAY)})
         self._episode = int(arrays["begun"])
 
+    def figures(self) -> dict[str, float]:
+        """What the agent has to log."""
+        return {name: float(value) for name, value in self.agent.figures(self._learned).items()}
+
     def check_converged(self) -> None:
         """Rejects networks that are not finite."""
         check_learned(self.agent, self._learned)

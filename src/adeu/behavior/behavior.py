@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adeu.behavior import arrays, storage
+from adeu.behavior.advice import OFTEN, advise, is_chosen
 from adeu.behavior.arrays import Observation
 from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import Stream, batched
@@ -250,7 +251,7 @@ class Behavior:
         """The share of the recent spreads within 1% of the most that g can give, among those that f decided: neither
         those of rollout episodes nor those where a guard spoke count. 0 where g has no ceiling.
         """
-        return self._history.saturation(self.explorer.g)
+        return self._history.share(self.explorer.g.saturated)
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -314,11 +315,18 @@ class Behavior:
                 f"{learning[0]!r} learns in update(), which was not called in {acts} steps: it knows no more than at "
                 "the start. Call behavior.update(batch) when the agent learns.",
             )
-        if self.saturation > 0.95:
+        if self.saturation > OFTEN:
             self._warn(
-                "g",
+                "top",
                 f"{self.explorer.g!r} gave its largest spread in {self.saturation:.0%} of the last {WINDOW} "
-                "steps, so it cannot tell states apart there. If f should, adeu.Calibrated(f) brings it into range.",
+                f"steps, so it cannot tell states apart there. {advise(self.explorer, 'top')}",
+            )
+        dead = 0.0 if is_chosen(self.explorer) else self._history.share(self.explorer.g.dead)
+        if dead > OFTEN:
+            self._warn(
+                "bottom",
+                f"{self.explorer.g!r} gave hardly any spread in {dead:.0%} of the last {WINDOW} steps, so the agent "
+                f"no longer explores. {advise(self.explorer, 'bottom')}",
             )
 
     def _count_size(self, size: int) -> None:

@@ -1,13 +1,12 @@
-"""The spreads of the last decisions, and how many of them g gave at its top."""
+"""The spreads of the last decisions, and how many of them lie at an end of g."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from adeu.core.contract import Normalizer
 
 WINDOW = 1000
 
@@ -44,7 +43,7 @@ class History(NamedTuple):
         acts = int(self.acts)
         return np.roll(self.spreads, -(acts % WINDOW), axis=0)[WINDOW - min(acts, WINDOW) :]
 
-    def saturation(self, g: Normalizer) -> float:
-        """The share of the spreads that f decided at which g was saturated."""
+    def share(self, at: Callable[[NDArray[Any]], NDArray[Any]]) -> float:
+        """The share of the spreads that f decided that are `at` an end of g."""
         spreads = self.spreads[self.asked]
-        return float(np.mean(g.saturated(spreads))) if spreads.size else 0.0
+        return float(np.mean(at(spreads))) if spreads.size else 0.0

@@ -194,6 +194,12 @@ class Mechanism(LearningPart):
         carries = self._entries("carry", carry, "ask")
         return tuple(part.ask(c) for part, c in zip(self.parts, carries, strict=True))
 
+    def figures(self, state: State) -> dict[str, Array]:
+        """Numbers to log about what it has learned, by name; left alone, those of its parts."""
+        whole = type(state) is tuple and len(state) == len(self.parts)
+        each = zip(self.parts, state, strict=True) if whole else ()
+        return {name: value for part, s in each for name, value in part.figures(s).items()}
+
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
     ) -> tuple[list[Array], Carry]:
@@ -217,6 +223,10 @@ class Normalizer(Part):
     def saturated(self, spread: Numbers) -> Numbers:
         """Whether a spread lies within 1% of the ceiling, where g hardly tells states apart; False without one."""
         return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
+
+    def dead(self, spread: Numbers) -> Numbers:
+        """Whether a spread is at most 1% of the ceiling, where hardly anything is explored; False without one."""
+        return spread <= (-math.inf if self.ceiling is None else 0.01 * self.ceiling)
 
 
 class Distribution(LearningPart):

@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
     title="CartPole-v1 by DQN, exploring where random network distillation is surprised",
     lesson="Solved: at some evaluation the mean of 100 greedy episodes was at least 475.",
     cases={
-        "rnd": setting(adeu.Rnd(scale=30.0), adeu.Saturating(0.2)),
+        "rnd": setting(adeu.Rnd(scale=30.0, hidden=(64, 64), learning_rate=1e-4), adeu.Saturating(0.2)),
         "eps-greedy": setting(adeu.Constant(0.05), adeu.Identity()),
     },
     metrics=control_tasks.METRICS,

@@ -16,7 +16,8 @@ from adeu.agents import Td3
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import MAX, MEAN, Experiment, Family, Metric
 from adeu.experiments.lib.tables import main_table
-from adeu.experiments.lib.training_setting import TrainingSetting, after_warmup, read_run, warn_saturated
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run
+from adeu.experiments.lib.watch import after_warmup
 from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def q_std(lam: float, rho: float) -> adeu.Mechanism:
 
 
 ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
-    "rnd": (adeu.Rollouts(adeu.Rnd(), RHO_RND, C), {}),
+    "rnd": (adeu.Rollouts(adeu.Rnd.paper(), RHO_RND, C), {}),
     "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
 }
 """The rows whose f adapts, with the agent's fields that it takes."""
@@ -104,7 +105,7 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
         "constant": by(adeu.Constant(C)),
         **{case: by(f, adeu.Sigmoid(C), **fields) for case, (f, fields) in ADAPTIVE.items()},
         "ucb": by(still, center="ucb", critics=CRITICS),
-        "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0)),
+        "rnd-bonus": by(still, bonus=adeu.Rnd(scale=1.0, hidden=(64, 64), learning_rate=1e-4)),
         "noisy-nets": by(still, center="noisy"),
         "constant-0.1": by(adeu.Constant(0.1)),
         "no-noise": by(still),
@@ -147,7 +148,6 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     """The domain's curves; and what f and g say over training, how often g is saturated, how far actions deviate."""
     from matplotlib.figure import Figure
 
-    warn_saturated(curves)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     _plot(axes, curves, "return", "return of greedy episodes")

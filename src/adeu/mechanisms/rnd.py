@@ -11,6 +11,15 @@ import jax.numpy as jnp
 from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, Transition
 
+START = 3.0
+"""f at the start, where U comes from the data: g gives 0.95 of its most there, be it `Sigmoid` or `Saturating`."""
+FIRST = 32
+"""The updates whose errors fix U."""
+LOW, HIGH = 0.25, 4.0
+"""The range of f in which a sigmoid tells states apart."""
+LARGEST = 1e15
+"""What an observation's numbers count as at most, so that float32 holds sums of their squares."""
+
 
 class Moments(NamedTuple):
     """Running mean and variance of the observations learned from."""
@@ -20,14 +29,17 @@ class Moments(NamedTuple):
     variance: Array
 
     def include(self, batch: Array) -> Moments:
+        batch = jnp.clip(batch, -LARGEST, LARGEST)
         share = batch.shape[0] / (self.size + batch.shape[0])
         shift = jnp.mean(batch, axis=0) - self.mean
         variance = (1 - share) * self.variance + share * jnp.var(batch, axis=0) + share * (1 - share) * shift**2
         return Moments(self.size + batch.shape[0], self.mean + share * shift, variance)
 
     def standardise(self, obs: Array) -> Array:
-        variance = jnp.where(self.size > 0, self.variance, 1.0)
-        scaled = (obs - self.mean) / jnp.sqrt(variance + 1e-8)
+        # What rounding alone leaves of the variance of a constant is no variance; the rest is, however small.
+        variance = self.variance + (1e-7 * self.mean) ** 2 + 1e-30
+        variance = jnp.where(self.size > 0, variance, 1.0)
+        scaled = (jnp.clip(obs, -LARGEST, LARGEST) - self.mean) / jnp.sqrt(variance)
         return jnp.clip(scaled, -5.0, 5.0)
 
 
@@ -37,50 +49,74 @@ class RndState(NamedTuple):
     optimizer: networks.Adam[networks.Layers]
     moments: Moments
     scale: Array
+    """U."""
+    armed: Array
+    """Whether a batch's median f has been within the range that `tune` keeps it in."""
+    tuned_at: Array
+    """The step at which U was tuned first, or the number of the update where none is given; -1: never."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rnd(Mechanism):
     """Novelty: how badly a trained network predicts a random one in s.
 
-        f(s) = || U * predictor(s) - U * target(s) ||_2^2
+        f(s) = || U * predictor(s) - U * target(s) ||_2          U from the data
+        f(s) = || U * predictor(s) - U * target(s) ||_2^2        U given
 
-    Observations are standardised by statistics that only `update` changes. With the default U the sigmoid of
-    `Sigmoid` stays at its top until the squared error falls below about 1e-4; `Behavior` warns where it stays
-    there, and `Calibrated` or a smaller U moves it.
+    `Rnd()` fits U to the first batches: f is 3 before the first update, and about 3 in the states of the first
+    batches, where `Sigmoid` and `Saturating` give 0.95 of their c. Over thousands of updates it falls in states that
+    are visited again, and it is higher in new ones. `Rnd.paper()` has the paper's fixed U.
+
+    Observations are standardised by statistics that only `update` changes, whatever their size.
 
     Args:
-        scale: U.
+        scale: U; None: from the data.
         hidden: the sizes of both networks' hidden layers.
         features: the size of their outputs.
         learning_rate: of the predictor's Adam.
-        adapt: the share by which an update moves U: down where a batch's mean f is above 4, up where it is below
-            1/4, so that g neither saturates nor dies out. 0 keeps U.
+        tune: the share by which an update moves a given U: down where a batch's median f is above 4, up where it is
+            below 1/4; but not before the median has been between them. 0 keeps U.
 
     Examples:
         >>> import adeu, jax
-        >>> f = adeu.Rnd(scale=1.0)
+        >>> f = adeu.Rnd()
         >>> state = f.init(jax.random.key(0), jax.numpy.zeros(3))
         >>> uncertainty, carry = f.measure(jax.random.key(1), state, (), jax.numpy.ones(3))
-        >>> bool(uncertainty > 0)
-        True
+        >>> float(uncertainty)
+        3.0
 
     Reference: Burda et al., "Exploration by Random Network Distillation", 2019.
-    Paper: Eq. 3 and the appendix's "Implementation details on RND's networks", with U = 187.5.
+    Paper: Eq. 3; U in the appendix's "Implementation details on RND's networks".
     """
 
-    scale: float = 187.5
-    hidden: tuple[int, ...] = (64, 64)
+    scale: float | None = None
+    hidden: tuple[int, ...] = (64,)
     features: int = 32
-    learning_rate: float = 1e-4
-    adapt: float = 0.0
+    learning_rate: float = 3e-5
+    tune: float = 0.0
 
     def __post_init__(self) -> None:
-        check.number(self, "scale", above=0)
+        if self.scale is not None:
+            check.number(self, "scale", above=0)
         networks.check_sizes(self, "hidden", at_least=0)
         check.whole(self, "features")
         check.number(self, "learning_rate", above=0)
-        check.number(self, "adapt", at_least=0, at_most=0.5)
+        check.number(self, "tune", at_least=0, at_most=0.5)
+        if self.tune and self.scale is None:
+            check.refuse(self, "tune", "0 where scale is None and U comes from the data", self.tune)
+
+    @classmethod
+    def paper(cls) -> Rnd:
+        """The paper's, as far as its text goes: one output, U = 187.5, and the footnote's tuning of U.
+
+        The layers, the learning rate, the share of the tuning and the standardised observations are our choice.
+
+        Examples:
+            >>> import adeu
+            >>> adeu.Rnd.paper()
+            Rnd(scale=187.5, hidden=(64, 64), features=1, learning_rate=0.0001, tune=0.01)
+        """
+        return cls(scale=187.5, hidden=(64, 64), features=1, learning_rate=1e-4, tune=0.01)
 
     def init(self, key: Key, obs: Any) -> RndState:
         networks.check_vector(self, obs)
@@ -88,30 +124,63 @@ class Rnd(Mechanism):
         size = jnp.shape(obs)[0]
         sizes = (size, *self.hidden, self.features)
         predictor = networks.init_layers(key_predictor, sizes)
-        moments = Moments(jnp.zeros(()), jnp.zeros(size), jnp.zeros(size))
-        optimizer = networks.adam_init(predictor)
         return RndState(
-            networks.init_layers(key_target, sizes), predictor, optimizer, moments, jnp.asarray(self.scale, float)
+            target=networks.init_layers(key_target, sizes),
+            predictor=predictor,
+            optimizer=networks.adam_init(predictor),
+            moments=Moments(jnp.zeros(()), jnp.zeros(size), jnp.zeros(size)),
+            scale=jnp.asarray(START if self.scale is None else self.scale, float),
+            armed=jnp.zeros((), bool),
+            tuned_at=jnp.full((), -1, jnp.int32),
         )
 
     def measure(self, key: Key, state: RndState, carry: Carry, obs: Array, **given: Any) -> tuple[Array, Carry]:
-        return state.scale**2 * _error(state.predictor, state, obs), carry
+        error = _error(state.predictor, state, obs)
+        if self.scale is not None:
+            return state.scale**2 * error, carry
+        return jnp.where(state.optimizer.updates > 0, state.scale * jnp.sqrt(error), START), carry
 
     def update(self, state: RndState, batch: Transition, **given: Any) -> RndState:
         obs = jnp.asarray(batch.obs, float)
         state = state._replace(moments=state.moments.include(obs))
 
-        def loss(predictor: networks.Layers) -> Array:
-            return jnp.mean(jax.vmap(_error, in_axes=(None, None, 0))(predictor, state, obs))
+        def loss(predictor: networks.Layers) -> tuple[Array, Array]:
+            errors = _error(predictor, state, obs)
+            return jnp.mean(errors), errors
 
-        if self.adapt:
-            uncertainty = state.scale**2 * loss(state.predictor)
-            step = jnp.where(uncertainty > 4.0, 1 - self.adapt, jnp.where(uncertainty < 0.25, 1 + self.adapt, 1.0))
-            state = state._replace(scale=state.scale * step)
-        predictor, optimizer = networks.descend(loss, state.predictor, state.optimizer, self.learning_rate)
+        gradient, errors = jax.grad(loss, has_aux=True)(state.predictor)
+        if self.scale is None:
+            state = _fit(state, jnp.mean(errors))
+        if self.tune:
+            state = self._tune(state, errors, given.get("step", state.optimizer.updates))
+        predictor, optimizer = networks.adam_step(state.predictor, gradient, state.optimizer, self.learning_rate)
         return state._replace(predictor=predictor, optimizer=optimizer)
+
+    def figures(self, state: RndState) -> dict[str, Array]:
+        return {"scale": state.scale, "tuned_at": state.tuned_at} if self.tune else {}
+
+    def _tune(self, state: RndState, errors: Array, step: Array) -> RndState:
+        median = state.scale**2 * jnp.median(errors)
+        low, high = median < LOW, median > HIGH
+        armed = state.armed | ~(low | high)
+        factor = jnp.where(high, 1 - self.tune, jnp.where(low, 1 + self.tune, 1.0))
+        first = armed & (low | high) & (state.tuned_at < 0)
+        return state._replace(
+            scale=jnp.where(armed, state.scale * factor, state.scale),
+            armed=armed,
+            tuned_at=jnp.where(first, jnp.asarray(step, jnp.int32), state.tuned_at),
+        )
+
+
+def _fit(state: RndState, error: Array) -> RndState:
+    """With the U at which f has a mean square of START^2 over the first batches."""
+    number = state.optimizer.updates
+    mean = (START / state.scale) ** 2
+    mean = mean + (error - mean) / (number + 1)
+    return state._replace(scale=jnp.where(number < FIRST, START / jnp.sqrt(mean), state.scale))
 
 
 def _error(predictor: networks.Layers, state: RndState, obs: Array) -> Array:
+    """The squared error in s, or in each of a batch."""
     x = state.moments.standardise(obs)
-    return jnp.sum((networks.apply(predictor, x) - networks.apply(state.target, x)) ** 2)
+    return jnp.sum((networks.apply(predictor, x) - networks.apply(state.target, x)) ** 2, axis=-1)

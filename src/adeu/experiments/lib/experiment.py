@@ -195,12 +195,15 @@ class Experiment:
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
         """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
+        from adeu.experiments.lib.watch import warn_saturated  # it takes JAX, which the other commands do without
+
         folder = out / self.name
         curves = self.all_curves(seeds, out)
         rows = self.summary(curves)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
             files.write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())
+        warn_saturated(curves, self.cases)
         return rows, self.draw(curves, folder)
 
 

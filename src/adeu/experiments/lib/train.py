@@ -21,10 +21,9 @@ from adeu.experiments.lib.composition import named
 from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
 from adeu.experiments.lib.gym_env import make_env, name_of
 from adeu.experiments.lib.table_setting import TableSetting
-from adeu.experiments.lib.training_setting import TrainingSetting, read_run, warn_saturated
+from adeu.experiments.lib.training_setting import TrainingSetting, read_run
 from adeu.registry import PARTS, read_part
 from adeu.runs.spec import Setting
-from adeu.runs.statistics import Curves
 from adeu.tabular import QLearning
 
 if TYPE_CHECKING:
@@ -96,8 +95,7 @@ def sac(explorer: adeu.Explorer, **fields: Any) -> Sac:
     return Sac(explorer, learning_rate=1e-3, **fields)
 
 
-RND = '{"part": "Rnd", "adapt": 0.01}'
-CONTINUOUS = {"f": RND, "g": "Sigmoid", "D": "Gaussian"}
+CONTINUOUS = {"f": "Rnd", "g": "Sigmoid", "D": "Gaussian"}
 AGENTS = {
     "q-learning": Choice(
         q_learning_setting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", fit_q_learning
@@ -105,7 +103,7 @@ AGENTS = {
     "dqn": networks(
         dqn,
         "ensemble",
-        {"f": RND, "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
+        {"f": "Rnd", "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
         steps=50_000,
         warmup=500,
         evaluate_every=1_000,
@@ -159,7 +157,7 @@ def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
         lesson="Each point of the curve is the mean return of greedy episodes.",
         cases=cases,
         metrics=(MEAN, MAX, SOLVED, SPREAD),
-        draw=draw,
+        draw=plots.learning_curves,
         seeds=range(3),
         read=read_training,
     )
@@ -169,11 +167,6 @@ def read_training(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's columns; one of a table has no warm-up."""
     columns = read(folder)
     return read_run(folder) if "saturated" in columns else columns
-
-
-def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    warn_saturated({case: curve for case, curve in curves.items() if "saturated" in curve})
-    return plots.learning_curves(curves, folder)
 
 
 def read_parts(texts: Mapping[str, str]) -> dict[str, Part]:

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import pathlib
 import warnings
-from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -18,13 +17,11 @@ from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
 from adeu.runs.folder import stored_whole
-from adeu.runs.statistics import Curves, known_mean
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
 
 WINDOW = 1_000
 """Steps within which a control's spreads are shuffled."""
-SATURATED = 0.95
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,20 +141,3 @@ def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and which of its rows lie after the warm-up."""
     columns = read(folder)
     return columns | {"trained": columns["step"] > stored_whole(folder, "warmup")}
-
-
-def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
-    """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
-    return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
-
-
-def warn_saturated(curves: Mapping[str, Curves]) -> None:
-    """Warns of each case in which g gave its largest spread nearly always."""
-    for case, curve in curves.items():
-        share = float(known_mean(after_warmup(curve, "saturated"), 0))
-        if share > SATURATED:
-            warnings.warn(
-                f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "
-                "episodes, so f hardly decided; a smaller U, Rnd(adapt=...) or Calibrated(f) would let it",
-                stacklevel=2,
-            )

@@ -1,0 +1,64 @@
+"""What to change where g stays at its top, or at 0: the one place for such advice, by the parts at hand."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from adeu.core.contract import Mechanism
+from adeu.core.explorer import Explorer
+from adeu.mechanisms.constant import Constant, Recorded, Schedule
+from adeu.mechanisms.counts import Counts
+from adeu.mechanisms.ensemble import EnsembleStd
+from adeu.mechanisms.rnd import Rnd
+from adeu.mechanisms.td_error import TdError
+
+End = Literal["top", "bottom"]
+"""Where the spreads lie: within 1% of the most that g can give, or within 1% of it from 0."""
+OFTEN = 0.95
+"""The share of decisions at one end above which a warning is due."""
+
+
+def advise(explorer: Explorer, end: End) -> str:
+    """A sentence that names the parameter to change.
+
+    Examples:
+        >>> import adeu
+        >>> explorer = adeu.Explorer(adeu.EnsembleStd(lam=10.0), adeu.Saturating(0.2), adeu.Gaussian())
+        >>> advise(explorer, "top")
+        'Give EnsembleStd a smaller lam than 10.0.'
+    """
+    sentences = [sentence for part in _leaves(explorer.f) if (sentence := _of_part(part, end))]
+    if sentences:
+        return sentences[0]
+    if is_chosen(explorer):
+        return f"The spread is {explorer.f!r}'s: choose a {'smaller' if end == 'top' else 'larger'} one."
+    if end == "top":
+        return "adeu.Calibrated(f) puts f in units of what it was lately."
+    return "adeu.Calibrated(f) puts f in units of what it was lately; adeu.Sigmoid(c) keeps a spread of c/2."
+
+
+def is_chosen(explorer: Explorer) -> bool:
+    """Whether the user wrote every f(s) down: a spread of 0 is then no surprise."""
+    return all(isinstance(part, Constant | Schedule | Recorded) for part in _leaves(explorer.f))
+
+
+def _leaves(f: Mechanism) -> list[Mechanism]:
+    return [leaf for part in f.parts for leaf in _leaves(part)] or [f]
+
+
+def _of_part(part: Mechanism, end: End) -> str:
+    top = end == "top"
+    less, more = ("smaller", "larger") if top else ("larger", "smaller")
+    if isinstance(part, Rnd) and part.scale is not None:
+        return f"Rnd's U = {part.scale} is too {'large' if top else 'small'} here: adeu.Rnd() fits U to the data."
+    if isinstance(part, Rnd):
+        often = "call update() more often, or give it" if top else "give it"
+        keeps = "" if top else ", or take adeu.Sigmoid(c), which keeps a spread of c/2"
+        return f"Rnd falls as it learns: {often} a {more} learning_rate than {part.learning_rate}{keeps}."
+    if isinstance(part, EnsembleStd):
+        return f"Give EnsembleStd a {less} lam than {part.lam}."
+    if isinstance(part, Counts):
+        return f"Give Counts a {more} beta than {part.beta}."
+    if isinstance(part, TdError):
+        return f"Give TdError a {more} sigma than {part.sigma}."
+    return ""

@@ -1,0 +1,44 @@
+"""Runs after their warm-up: means of their columns, and a warning where f hardly decided."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.behavior.advice import OFTEN, advise, is_chosen
+from adeu.runs.statistics import Curves, known_mean
+
+
+def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
+    """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
+    return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
+
+
+def warn_saturated(curves: Mapping[str, Curves], settings: Mapping[str, Any]) -> None:
+    """Warns of each case in which g gave its largest spread nearly always, or hardly any.
+
+    Args:
+        curves: of each case; those without the columns of a `TrainingSetting` are passed over.
+        settings: by case, for advice on the parts at hand.
+    """
+    for case, curve in curves.items():
+        agent = getattr(settings.get(case), "agent", None)
+        if agent is None or not {"trained", "saturated", "spread"} <= set(curve):
+            continue
+        explorer, share = agent.explorer, float(known_mean(after_warmup(curve, "saturated"), 0))
+        if share > OFTEN:
+            warnings.warn(
+                f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "
+                f"episodes, so f hardly decided. {advise(explorer, 'top')}",
+                stacklevel=2,
+            )
+        if not is_chosen(explorer) and explorer.g.dead(known_mean(after_warmup(curve, "spread"), 0)):
+            warnings.warn(
+                f"{case}: after the warm-up, the mean spread was below 1% of the most that g can give, so the agent "
+                f"hardly explored. {advise(explorer, 'bottom')}",
+                stacklevel=2,
+            )
