@@ -52,7 +52,7 @@ def test_list_names_every_experiment_and_part():
 
 def test_list_describes_an_experiment_and_a_part(refused):
     listed = adeu("list", "frozen-lake").stdout
-    for text in ("seeds     0, 1, 2, 3, 4", "two minutes", "f=Counts, g=ShiftedSigmoid, D=Categorical", "lake.size"):
+    for text in ("seeds     0, 1, 2, 3, 4", "two minutes", "f Counts(num_states=None, beta=0.9)", "lake.size"):
         assert text in listed
     assert "deep-sea/100" in adeu("list", "deep-sea").stdout
     assert "ez-carried" in adeu("list", "deep-sea/40").stdout
