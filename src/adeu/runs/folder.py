@@ -113,7 +113,8 @@ def stored_spec(folder: pathlib.Path, below: pathlib.Path | None = None) -> dict
 
 def stored_whole(folder: pathlib.Path, name: str) -> int:
     """A whole number in the setting of a run's spec.json; rejects by name a spec that has no such number."""
-    setting = (stored_spec(folder) or {}).get("setting")
+    spec = read_json(folder / SPEC)
+    setting = spec.get("setting") if isinstance(spec, dict) else None
     number = setting.get(name) if isinstance(setting, dict) else None
     if type(number) is not int:
         raise ValueError(f"{folder / SPEC} has no whole number {name!r} in its setting; {RERUN}")

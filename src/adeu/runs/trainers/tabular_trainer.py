@@ -70,14 +70,14 @@ class TabularTrainer:
 
     def _row(self, first: int) -> Row:
         record, episodes = self._training.arguments.record, self.done - first
-        returned = float(record.returns[self.done // self.job.settings.evaluate_every - 1])
+        returned = record.returns[self.done // self.job.settings.evaluate_every - 1]
         sums: dict[str, float] = {name: getattr(record, name)[first : self.done].sum().item() for name in SUMMED}
         steps = sums["steps"]
         return {
             "step": self.steps,
             "episode": self.done,
-            "return": returned,
-            "solved": int(self._expected(returned) >= self.goal),
+            "return": float(returned),
+            "solved": int(self._expected(float(returned)) >= self.goal),
             "violations": sums["violations"] / episodes,
             "uncertainty": sums["uncertainty"] / steps,
             "spread": sums["spread"] / steps,
