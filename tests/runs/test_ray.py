@@ -1,6 +1,7 @@
 """The Ray engine: on a cluster with a node killed on the way, it leaves the bytes that the local one does."""
 
 import dataclasses
+import functools
 import os
 import pickle
 import re
@@ -177,7 +178,11 @@ def test_bad_engines_are_refused(specs, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_address_where_nobody_is(specs, tmp_path):
+def test_an_address_where_nobody_is(specs, tmp_path, monkeypatch):
+    """Any cluster of this machine has the address "auto", such as that of a test beside this one: Ray sees none."""
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", functools.cache(set))
     with pytest.raises(ValueError, match="--address takes a running cluster's, got 'auto'"):
         sweep(specs, tmp_path, engine="ray", address="auto")
