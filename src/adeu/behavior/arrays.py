@@ -103,5 +103,6 @@ def to_space(space: Box | Discrete, action: np.ndarray) -> np.ndarray:
     from gymnasium.spaces import Box
 
     if isinstance(space, Box):
-        return np.clip(action.astype(space.dtype), space.low, space.high)
+        # np.clip does the same in three times the time.
+        return np.minimum(np.maximum(action.astype(space.dtype), space.low), space.high)
     return np.asarray(action + space.start).astype(space.dtype)

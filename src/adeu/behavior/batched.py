@@ -20,6 +20,14 @@ class Stream(NamedTuple):
     carry: ExplorerCarry
 
 
+class Packed(NamedTuple):
+    """The decisions of n environments in two arrays: to fetch an array takes longer than to compute it."""
+
+    action: Array
+    numbers: Array
+    """(5, n): uncertainty, spread, explored, asked, and whether all numbers are what they should be."""
+
+
 class BatchedExplorer(NamedTuple):
     start: Callable[..., Any]
     act: Callable[..., Any]
@@ -50,7 +58,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         obs: Any,
         center: Array,
         given: dict[str, Any],
-    ) -> tuple[Decision, Stream]:
+    ) -> tuple[Packed, Stream]:
         def one(stream: Stream, idle: Array, obs: Any, center: Array, given: dict[str, Any]) -> tuple[Any, Stream]:
             key_next, key_act = _split(stream.key)
             decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=step, **given)
@@ -58,7 +66,8 @@ def batched(explorer: Explorer) -> BatchedExplorer:
             decision = decision._replace(explored=decision.explored & ~idle, asked=decision.asked & ~idle)
             return decision, _select(idle, stream, Stream(key_next, carry))
 
-        return jax.vmap(one)(streams, idle, obs, center, given)
+        decision, after = jax.vmap(one)(streams, idle, obs, center, given)
+        return _pack(decision), after
 
     def exploit(
         state: ExplorerState,
@@ -68,14 +77,14 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         obs: Any,
         center: Array,
         given: dict[str, Any],
-    ) -> Decision:
+    ) -> Packed:
         """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
 
         def one(stream: Stream, obs: Any, center: Array, given: dict[str, Any]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
             return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
 
-        return jax.vmap(one)(streams, obs, center, given)
+        return _pack(jax.vmap(one)(streams, obs, center, given))
 
     def begin(streams: Stream, ended: Array) -> Stream:
         def one(stream: Stream, ended: Array) -> Stream:
@@ -112,6 +121,14 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         observe=jax.jit(observe),
         update=jax.jit(update),
     )
+
+
+def _pack(decision: Decision) -> Packed:
+    action, explored, uncertainty, spread, asked = decision
+    fine = jnp.all(jnp.isfinite(jnp.asarray(action)).reshape(len(spread), -1), axis=1)
+    for number in (uncertainty, spread):
+        fine &= jnp.isfinite(number) & (number >= 0)
+    return Packed(action, jnp.stack([uncertainty, spread, explored, asked, fine]))
 
 
 def _split(key: Array) -> tuple[Array, Key]:

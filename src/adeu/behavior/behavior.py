@@ -6,14 +6,14 @@ import contextlib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
 
 from adeu.behavior import arrays, storage
 from adeu.behavior.advice import OFTEN, advise, is_chosen
-from adeu.behavior.batched import batched
+from adeu.behavior.batched import Packed, batched
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.interface import Interface
 from adeu.core import check
@@ -103,8 +103,8 @@ class Behavior:
             exploit = self._batched.exploit
             return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, center, offered), raw)
         act = self._batched.act
-        decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, center, offered)
-        delivered = self._deliver(decision, raw)
+        packed, carry = act(self.state, self.carry, self._idle, self._clock, seen, center, offered)
+        delivered = self._deliver(packed, raw)
         self.carry = carry
         self._history.add(delivered.spread, delivered.asked, self._idle)
         self._watch()
@@ -255,18 +255,26 @@ class Behavior:
         counters = np.array([self.step, self._updates])
         return self.state, self.carry, self._idle, self._history, counters
 
-    def _deliver(self, decision: Decision, obs: Any) -> Decision:
-        """The decision as numpy arrays, once f and g are known to have given what they should."""
-        numpy = Decision(*map(np.array, decision))
-        for name, values in (("f", numpy.uncertainty), ("g", numpy.spread)):
-            if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
-                index = int(np.argmin(np.isfinite(values) & (values >= 0)))
+    def _deliver(self, packed: Packed, obs: Any) -> Decision:
+        """The decision as numpy arrays, once f, g and D are known to have given what they should."""
+        action, numbers = np.asarray(packed.action), np.array(packed.numbers)
+        explored, asked, fine = numbers[2:] != 0
+        if not fine.all():
+            self._reject(action, numbers, obs)
+        decision = Decision(self._interface.action(action), explored, numbers[0], numbers[1], asked)
+        return decision if self._interface.lead is not None else Decision(*(value[0] for value in decision))
+
+    def _reject(self, action: np.ndarray, numbers: np.ndarray, obs: Any) -> NoReturn:
+        """Names the part that gave what it should not."""
+        for name, values in zip("fg", numbers, strict=False):
+            fine = np.isfinite(values) & (values >= 0)
+            if not fine.all():
+                index = int(np.argmin(fine))
                 raise ValueError(
                     f"{name} must return a finite number >= 0; {getattr(self.explorer, name)!r} returned "
                     f"{values[index]} in environment {index} (observation {_row(obs, index)})"
                 )
-        numpy = numpy._replace(action=self._interface.action(numpy.action))
-        return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
+        self._interface.reject_action(action)
 
     def _watch(self) -> None:
         acts = int(self._history.acts)
