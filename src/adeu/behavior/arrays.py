@@ -124,7 +124,8 @@ def to_space(space: Space[Any], action: np.ndarray) -> np.ndarray:
     from gymnasium.spaces import Box, Discrete
 
     if isinstance(space, Box):
-        clipped: np.ndarray = np.clip(action.astype(space.dtype), space.low, space.high)
+        # np.clip does the same in three times the time.
+        clipped: np.ndarray = np.minimum(np.maximum(action.astype(space.dtype), space.low), space.high)
         return clipped
     assert isinstance(space, Discrete)
     return np.asarray(action + space.start).astype(space.dtype)

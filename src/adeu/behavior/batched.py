@@ -27,14 +27,22 @@ class Stream(NamedTuple):
     carry: ExplorerCarry
 
 
+class Packed(NamedTuple):
+    """The decisions of n environments in two arrays: to fetch an array takes longer than to compute it."""
+
+    action: Array
+    numbers: Array
+    """(6, n): uncertainty, spread, deviation, explored, asked, and whether all numbers are what they should be."""
+
+
 class BatchedExplorer(NamedTuple):
     """The compiled functions; see `batched` for the names of their arguments."""
 
     start: Callable[[np.uint32, Observation, int], tuple[ExplorerState, Stream]]
     act: Callable[
-        [ExplorerState, Stream, NDArray[np.bool_], np.int32, Observation, np.ndarray, Given], tuple[Decision, Stream]
+        [ExplorerState, Stream, NDArray[np.bool_], np.int32, Observation, np.ndarray, Given], tuple[Packed, Stream]
     ]
-    exploit: Callable[[ExplorerState, Stream, int, np.int32, Observation, np.ndarray, Given], Decision]
+    exploit: Callable[[ExplorerState, Stream, int, np.int32, Observation, np.ndarray, Given], Packed]
     begin: Callable[[Stream, NDArray[np.bool_]], Stream]
     observe: Callable[[ExplorerState, NDArray[np.intp], int, np.int32, Transition, Given], ExplorerState]
     update: Callable[[ExplorerState, np.int32, Transition, Given], ExplorerState]
@@ -61,7 +69,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         obs: object,
         center: Array,
         given: dict[str, Array],
-    ) -> tuple[Decision, Stream]:
+    ) -> tuple[Packed, Stream]:
         def one(
             stream: Stream, idle: Array, obs: object, center: Array, given: dict[str, Array]
         ) -> tuple[Decision, Stream]:
@@ -71,7 +79,8 @@ def batched(explorer: Explorer) -> BatchedExplorer:
             decision = decision._replace(explored=decision.explored & ~idle, asked=decision.asked & ~idle)
             return decision, _select(idle, stream, Stream(key_next, carry))
 
-        return jax.vmap(one)(streams, idle, obs, center, given)
+        decision, after = jax.vmap(one)(streams, idle, obs, center, given)
+        return _pack(decision), after
 
     def exploit(
         state: ExplorerState,
@@ -81,14 +90,14 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         obs: object,
         center: Array,
         given: dict[str, Array],
-    ) -> Decision:
+    ) -> Packed:
         """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
 
         def one(stream: Stream, obs: object, center: Array, given: dict[str, Array]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
             return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
 
-        return jax.vmap(one)(streams, obs, center, given)
+        return _pack(jax.vmap(one)(streams, obs, center, given))
 
     def begin(streams: Stream, ended: Array) -> Stream:
         def one(stream: Stream, ended: Array) -> Stream:
@@ -131,6 +140,14 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         observe=jax.jit(observe),
         update=jax.jit(update),
     )
+
+
+def _pack(decision: Decision) -> Packed:
+    action, explored, uncertainty, spread, asked, deviation = decision
+    fine = jnp.all(jnp.isfinite(jnp.asarray(action)).reshape(len(spread), -1), axis=1)
+    for number in (uncertainty, spread):
+        fine &= jnp.isfinite(number) & (number >= 0)
+    return Packed(action, jnp.stack([uncertainty, spread, deviation, explored, asked, fine]))
 
 
 def _split(key: Array) -> tuple[Array, Key]:

@@ -14,7 +14,7 @@ from adeu.behavior import arrays, storage
 from adeu.behavior.advice import OFTEN, advise, is_chosen
 from adeu.behavior.arrays import Observation
 from adeu.behavior.asked_for import asked_for
-from adeu.behavior.batched import Stream, batched
+from adeu.behavior.batched import Packed, Stream, batched
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
@@ -116,8 +116,8 @@ class Behavior:
             exploit = self._batched.exploit
             return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, centers, offered), raw)
         act = self._batched.act
-        decision, carry = act(self.state, self.carry, self._idle, self._clock, seen, centers, offered)
-        delivered = self._deliver(decision, raw)
+        packed, carry = act(self.state, self.carry, self._idle, self._clock, seen, centers, offered)
+        delivered = self._deliver(packed, raw)
         self.carry = carry
         self._history.add(delivered.spread, delivered.asked, self._idle)
         self._watch()
@@ -289,14 +289,17 @@ class Behavior:
         counters = np.array([self.step, self._updates])
         return self.state, self.carry, self._idle, self._history, counters
 
-    def _deliver(self, decision: Decision, obs: Observation) -> Decision:
-        """The decision as numpy arrays, once f and g are known to have given what they should."""
-        numpy = Decision(*map(np.array, decision))
-        measured: dict[str, np.ndarray] = {"f": numpy.uncertainty, "g": numpy.spread}
-        for name, values in measured.items():
-            arrays.check_uncertainty(name, getattr(self.explorer, name), values, obs)
-        numpy = numpy._replace(action=self._interface.action(numpy.action))
-        return numpy if self._interface.lead is not None else Decision(*(value[0] for value in numpy))
+    def _deliver(self, packed: Packed, obs: Observation) -> Decision:
+        """The decision as numpy arrays, once f, g and D are known to have given what they should."""
+        action, numbers = np.asarray(packed.action), np.array(packed.numbers)
+        uncertainty, spread, deviation = numbers[:3]
+        explored, asked, fine = numbers[3:] != 0
+        if not fine.all():
+            arrays.check_uncertainty("f", self.explorer.f, uncertainty, obs)
+            arrays.check_uncertainty("g", self.explorer.g, spread, obs)
+            self._interface.reject_action(action)
+        decision = Decision(self._interface.action(action), explored, uncertainty, spread, asked, deviation)
+        return decision if self._interface.lead is not None else Decision(*(value[0] for value in decision))
 
     def _watch(self) -> None:
         acts = int(self._history.acts)

@@ -32,10 +32,10 @@ class History(NamedTuple):
         return History(self.spreads.copy(), self.asked.copy(), self.acts.copy())
 
     def add(self, spread: NDArray[np.float32], asked: NDArray[np.bool_], idle: NDArray[np.bool_]) -> None:
-        """Notes a decision of each environment that is not idle."""
+        """Notes a decision of each environment that is not idle; f is not asked where one is."""
         place = int(self.acts) % WINDOW
         self.spreads[place] = np.where(idle, np.nan, spread)
-        self.asked[place] = asked & ~idle
+        self.asked[place] = asked
         self.acts[...] += 1
 
     def recent(self) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import numpy as np
@@ -189,14 +189,16 @@ class Interface:
         )
 
     def action(self, action: np.ndarray) -> np.ndarray:
-        """A decision's actions in the environment's own type and numbering."""
+        """A decision's actions, finite numbers, in the environment's own type and numbering."""
         if action.shape != (self.num_envs, *self._action_shape):
             shape = action.shape[1:]
             raise ValueError(f"D must return an action of shape {self._action_shape}, it returned shape {shape}")
-        low, high = (-np.inf, np.inf) if self._num_actions is None else (-1, self._num_actions)
-        if not low < action.min() <= action.max() < high:  # nor does NaN lie between them
-            raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
+        if self._num_actions is not None and not -1 < action.min() <= action.max() < self._num_actions:
+            self.reject_action(action)
         return arrays.to_space(self.action_space, action)
+
+    def reject_action(self, action: np.ndarray) -> NoReturn:
+        raise ValueError(f"D must return actions of {self.action_space}, it returned {action.tolist()}")
 
     def _read(self, transition: object, lead: int | None) -> Transition:
         flag = np.dtype(bool)
