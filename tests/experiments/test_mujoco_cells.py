@@ -28,7 +28,9 @@ def test_every_cell_runs(env, row, tmp_path):
     assert start(*command, out=out, checkpoint_seconds=60).wait() == 0, said(out)
     columns = read_metrics(out / f"mujoco/{env}/{row}/seed-0/metrics.csv")
     assert columns["step"].tolist() == [0, 500, 1000, 1500]
-    assert all(np.isfinite(column).all() for column in columns.values())
+    assert np.isfinite(columns["return"]).all()
+    for name in columns.keys() - {"saturated", "spread_p10", "spread_p90"}:  # which exist where f was asked
+        assert np.isfinite(columns[name][1:]).all(), name
     figures = json.loads((out / f"mujoco/{env}/summary.json").read_text())
     assert {(figure["metric"], figure["value"] is None) for figure in figures} == {
         (name, False) for name in ("mean", "max", "iqm", "spread")

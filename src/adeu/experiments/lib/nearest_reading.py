@@ -54,7 +54,7 @@ class Reading(NamedTuple):
     apart: float
 
 
-class Settled(NamedTuple):
+class ReadingChoice(NamedTuple):
     """Which of several readings is taken.
 
     Args:
@@ -106,11 +106,11 @@ def _read(members: Members, paper: Paper, case: str, horizon: int, take: Take) -
     return Reading(case, horizon, {name: figures(each) for name, each in values.items()}, total(slice(None)), apart)
 
 
-def choose(found: Sequence[Reading]) -> Settled:
+def choose(found: Sequence[Reading]) -> ReadingChoice:
     best = min(found, key=lambda each: each.distance)
     tied = [each for each in found if each.distance <= best.distance + best.apart]
     shortest = min(tied, key=lambda each: (each.horizon, each.distance))
-    return Settled(best, tied, shortest if len(tied) < len(found) else None)
+    return ReadingChoice(best, tied, shortest if len(tied) < len(found) else None)
 
 
 def within(members: Members) -> list[int]:
@@ -154,7 +154,7 @@ def _table(title: str, paper: Paper, members: Members, take: Take) -> Table:
     return shown
 
 
-def verdict(found: Sequence[Reading], choice: Settled) -> str:
+def verdict(found: Sequence[Reading], choice: ReadingChoice) -> str:
     """What the readings say, in a sentence."""
     best, tied, chosen = choice
     near = f"{best.case} over {best.horizon:,} steps is nearest (distance {best.distance:.2f})"
