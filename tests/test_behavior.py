@@ -466,7 +466,9 @@ class TestLearning:
         mine = [*step, numbers, flags]
         for read in (interface.transition(step, None), interface.batch(step)):
             assert not any(np.shares_memory(theirs, own) for theirs in read for own in mine)
-        assert not np.shares_memory(interface.given({"td_error": numbers}, 3)["td_error"], numbers)
+        assert not np.shares_memory(
+            interface.given({"td_error": numbers}, 3, frozenset({"td_error"}))["td_error"], numbers
+        )
 
     def test_mappings_torch_tensors_and_jax_arrays_are_taken_as_they_are(self):
         env = gymnasium.make_vec("Pendulum-v1", 2)

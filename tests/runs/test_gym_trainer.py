@@ -26,7 +26,7 @@ def run(folder):
 def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
     run(tmp_path / "whole")
     monkeypatch.setattr(Broken, "at", 70)
-    with pytest.raises(ValueError, match=r"step\(\) returned the observation \[nan.* at step 70 .*, in episode 4;"):
+    with pytest.raises(ValueError, match=r"step\(\) at step 70 .*, in episode 4: observation .* got nan"):
         run(tmp_path / "broken")
     saved = load_checkpoint(Folder(tmp_path / "broken"))
     assert saved
