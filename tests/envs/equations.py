@@ -45,9 +45,9 @@ def point_maze(place, action, task, parts=500):
             there = place.copy()
             there[axis] += part
             x, y = there
-            if abs(x) <= 1 and abs(y) <= 1 and not (x < 0.2 and -0.1 < y < 0.1):
+            if abs(x) <= 1 and abs(y) <= 1 and not (x < 0 and -0.1 < y < 0.1):
                 place = there
-    found = math.dist(place, (-0.75, 0.55)) < 0.25
+    found = math.dist(place, (-0.75, 0.55)) < 0.3
     return tuple(place), float(found), found
 
 
@@ -55,7 +55,7 @@ def continuous_lake(place, action, task):
     there = [clip(each, -1, 1) for each in action]
     if math.dist(there, task.directions[place]) > task.tolerance:
         return place, 0.0, True
-    return place + 1, (place + 1) / sum(range(task.size + 1)), place + 1 == task.size
+    return place + 1, (place + 1) / task.size, place + 1 == task.size
 
 
 def observed(name, place, task):

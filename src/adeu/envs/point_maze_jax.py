@@ -13,21 +13,21 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 SIDE = 1.0
 """Both coordinates lie within."""
-TIP, HALF = 0.2, 0.1
+TIP, HALF = 0.0, 0.1
 """The wall reaches from the left side to x = TIP, and from y = -HALF to HALF."""
 START, NEAR = (-0.75, -0.55), 0.05
-GOAL, RADIUS = (-0.75, 0.55), 0.25
+GOAL, RADIUS = (-0.75, 0.55), 0.3
 STEP = 0.15
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxPointMaze(TimedTask):
-    """A point that is to walk around a wall: 1 for the step that comes within 0.25 of the goal, and nothing before.
+    """A point that is to walk around a wall: 1 for the step that comes within 0.3 of the goal, and nothing before.
 
         x' = x + 0.15 clip(a_1, -1, 1),  up to the first wall in its way
         y' = y + 0.15 clip(a_2, -1, 1),  likewise, from (x', y)
 
-    The maze is the square [-1, 1]^2 with a wall, [-1, 0.2] x [-0.1, 0.1], whose inside no point enters or crosses;
+    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], whose inside no point enters or crosses;
     along its faces a point slides. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates, and ends
     at the goal, (-0.75, 0.55), on the wall's other side.
 

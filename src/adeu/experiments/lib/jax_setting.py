@@ -34,7 +34,7 @@ TASKS: dict[str, tuple[Any, float]] = {
     "SparsePendulum": (JaxPendulum(sparse=True), 100.0),
     "SwingUp": (JaxSwingUp(), 100.0),
     "PointMaze": (JaxPointMaze(), 0.95),
-    "ContinuousLake": (JaxContinuousLake(), 1.0),
+    "ContinuousLake": (JaxContinuousLake(), 10.5),
     "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
 """Each with the mean return that solves it: Gymnasium's own threshold; where only the end pays, 95 of 100; of the
