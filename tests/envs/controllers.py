@@ -24,11 +24,11 @@ def swing_and_balance(obs):
 
 
 def walk_around(obs):
-    """The point maze: right to the wall's end, up, and back."""
+    """The point maze: right past the wall's end, up, back, and stay."""
     x, y = obs
     if y < 0.1 and x < 0.1:
         return [1.0, 0.0]
-    return [0.0, 1.0] if y < 0.55 else [-1.0, 0.0]
+    return [0.0, 1.0] if y < 0.55 else [-1.0 if x > -0.7 else 0.0, 0.0]
 
 
 def rock(obs):

@@ -22,8 +22,8 @@ class JaxContinuousLake:
         r = 0, and the episode ends     elsewhere
 
     An action has two numbers, clipped to [-1, 1]; the directions d_i are drawn uniformly from [-1, 1]^2. Place `size`
-    ends the episode, too; the whole path pays (size + 1)/2. Observed is a bump at the place: exp(-(j - i)^2 / 2) for each
-    j = 0, ..., size.
+    ends the episode, too; the whole path pays (size + 1)/2. Observed is a bump at the place: exp(-(j - i)^2 / 2) for
+    each j = 0, ..., size.
 
     Args:
         size: n, how many places are to be left in the right direction, >= 1.
