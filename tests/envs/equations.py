@@ -16,12 +16,12 @@ def pendulum(place, action, task):
     torque = clip(action[0], -2, 2)
     speed = clip(speed + 0.05 * (15 * math.sin(angle) + 3 * torque), -8, 8)
     angle += 0.05 * speed
-    return (angle, speed), float(abs(from_top(angle)) < 0.3 and abs(speed) < 1), False
+    return (angle, speed), float(abs(from_top(angle)) < 0.5 and abs(speed) < 2), False
 
 
 def swing_up(place, action, task):
     x, v, theta, w = place
-    force = 5 * clip(action[0], -1, 1)
+    force = 7 * clip(action[0], -1, 1)
     for _ in range(2):
         p = (force + 0.05 * w * w * math.sin(theta)) / 1.1
         alpha = 9.8 * math.sin(theta) - math.cos(theta) * p
@@ -33,29 +33,28 @@ def swing_up(place, action, task):
             w += 1.5 * v * math.cos(theta)
             x, v = clip(x, -2.4, 2.4), 0.0
         theta += 0.02 * w
-    return (x, v, theta, w), float(math.cos(theta) > 0.95 and abs(x) < 1), False
+    return (x, v, theta, w), float(math.cos(theta) > 0.8 and abs(x) < 1), False
 
 
 def point_maze(place, action, task, parts=500):
     """In small parts of the way, first of x and then of y, each left out if it would lead into the wall."""
     place = list(place)
     for axis in (0, 1):
-        part = 0.1 * clip(action[axis], -1, 1) / parts
+        part = 0.15 * clip(action[axis], -1, 1) / parts
         for _ in range(parts):
             there = place.copy()
             there[axis] += part
             x, y = there
-            if abs(x) <= 1 and abs(y) <= 1 and not (x < 0.5 and -0.1 < y < 0.1):
+            if abs(x) <= 1 and abs(y) <= 1 and not (x < 0 and -0.1 < y < 0.1):
                 place = there
-    found = math.dist(place, (-0.75, 0.55)) < 0.25
-    return tuple(place), float(found), found
+    return tuple(place), float(math.dist(place, (-0.75, 0.55)) < 0.3), False
 
 
 def continuous_lake(place, action, task):
     there = [clip(each, -1, 1) for each in action]
     if math.dist(there, task.directions[place]) > task.tolerance:
         return place, 0.0, True
-    return place + 1, (place + 1) / sum(range(task.size + 1)), place + 1 == task.size
+    return place + 1, (place + 1) / task.size, place + 1 == task.size
 
 
 def observed(name, place, task):

@@ -250,3 +250,15 @@ def test_the_cells_of_a_small_sea():
     one, other = (right_actions(Sea(size=20, actions="shuffled", actions_seed=seed)) for seed in (0, 1))
     assert (one != other).any()
     assert 0.4 < one.mean() < 0.6
+
+
+def test_one_hot_observations_are_the_cells():
+    plain, vector = JaxDeepSea(Sea(size=4)), JaxDeepSea(Sea(size=4), one_hot=True)
+    assert vector.observation_space(vector.default_params).shape == (16,)
+    (cell, state), (seen, _) = (env.reset_env(None, Sea(size=4)) for env in (plain, vector))
+    for action in (1, 0, 1, 1):
+        assert (int(np.argmax(seen)), float(np.sum(seen))) == (int(cell), 1.0)
+        seen, *ours = vector.step_env(None, state, action, Sea(size=4))
+        cell, *theirs = plain.step_env(None, state, action, Sea(size=4))
+        assert jax.tree.all(jax.tree.map(lambda a, b: bool(a == b), ours, theirs))
+        state = theirs[0]

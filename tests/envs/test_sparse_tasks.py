@@ -18,7 +18,7 @@ TASKS = {
     "PointMaze": JaxPointMaze(),
     "ContinuousLake": JaxContinuousLake(),
 }
-GOOD = {"SparsePendulum": 125.0, "SwingUp": 145.0, "PointMaze": 1.0, "ContinuousLake": 1.0, "car": 85.0}
+GOOD = {"SparsePendulum": 135.0, "SwingUp": 160.0, "PointMaze": 80.0, "ContinuousLake": 10.5, "car": 85.0}
 """What each controller is paid, at least."""
 
 
@@ -60,13 +60,13 @@ def test_a_step_is_that_of_the_equations(name):
         state = task.reset_env(jax.random.key(0), None)[1]._replace(place=jnp.asarray(place))
         obs, state, reward, terminated, info = step(state, jnp.asarray(action, jnp.float32))
         after, pays, ends = equations.STEPS[name](place, action.tolist(), task)
-        near = 2e-4 if name == "PointMaze" else 1e-5  # the reference walks in small parts
+        near = 4e-4 if name == "PointMaze" else 1e-5  # the reference walks in small parts
         np.testing.assert_allclose(np.asarray(state.place), after, atol=near, rtol=1e-5)
         np.testing.assert_allclose(obs, equations.observed(name, after, task), atol=near, rtol=1e-5)
         assert (float(reward), bool(terminated), int(state.time), info) == (pytest.approx(pays), ends, 1, {})
         paid, ended = paid + (pays > 0), ended + ends
     assert paid > 5
-    assert (ended > 5) == (name in {"PointMaze", "ContinuousLake"})
+    assert (ended > 5) == (name == "ContinuousLake")
 
 
 def _place(name, rng):
@@ -77,9 +77,9 @@ def _place(name, rng):
         return x, rng.uniform(-3, 3), rng.choice([0.1, rng.uniform(-4, 4)]), rng.uniform(-6, 6)
     if name == "PointMaze":
         while True:
-            x, y = rng.choice([rng.uniform(-1, 0), 0.5, rng.uniform(0.4, 0.6)]), rng.uniform(-1, 1)
+            x, y = rng.choice([rng.uniform(-1, 0), 0.0, rng.uniform(-0.1, 0.1)]), rng.uniform(-1, 1)
             y = rng.choice([y, 0.6, 0.1, -0.1, rng.uniform(-0.15, 0.15)])
-            if not (x < 0.5 and abs(y) < 0.1):
+            if not (x < 0 and abs(y) < 0.1):
                 return x, y
     return int(rng.integers(20))
 
@@ -94,8 +94,8 @@ def test_no_walk_leads_through_the_wall():
         state = step(state, rng.uniform(-3, 3, (500, 2)).astype(np.float32))
         x, y = np.asarray(state.place).T
         assert (np.abs(state.place) <= 1).all()
-        assert not ((x < 0.5) & (np.abs(y) < np.float32(0.1))).any()
-        through = (before[:, 1] * y < 0) & (before[:, 0] < 0.4)
+        assert not ((x < 0) & (np.abs(y) < np.float32(0.1))).any()
+        through = (before[:, 1] * y < 0) & (before[:, 0] < -0.16)
         crossed |= through
     assert not crossed.any()
     assert (np.asarray(state.place)[:, 1] > 0.1).any(), "some walk around it"
@@ -109,7 +109,7 @@ def test_a_controller_is_paid_and_noise_is_not(name):
     rng, half = np.random.default_rng(0), env.action_space.high
     noisy = [play(env, lambda obs: half * 0.5 * rng.normal(size=half.shape), seed) for seed in range(20)]
     if name == "ContinuousLake":
-        assert max(noisy) < 0.08, "at most 5 of 20 places"
+        assert max(noisy) < 0.8, "at most 5 of 20 places"
     else:
         assert max(noisy) <= 0, noisy
 

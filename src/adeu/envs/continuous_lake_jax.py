@@ -18,12 +18,12 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, started
 class JaxContinuousLake:
     """A frozen lake with one path and a Box of actions: in each place, actions near one direction lead on.
 
-        i' = i + 1 and r = (i + 1)/(1 + 2 + ... + size)  where  |a - d_i| <= tolerance
-        r = 0, and the episode ends                       elsewhere
+        i' = i + 1 and r = (i + 1)/size  where  |a - d_i| <= tolerance
+        r = 0, and the episode ends     elsewhere
 
     An action has two numbers, clipped to [-1, 1]; the directions d_i are drawn uniformly from [-1, 1]^2. Place `size`
-    ends the episode, too; the whole path pays 1. Observed is a bump at the place: exp(-(j - i)^2 / 2) for each
-    j = 0, ..., size.
+    ends the episode, too; the whole path pays (size + 1)/2. Observed is a bump at the place: exp(-(j - i)^2 / 2) for
+    each j = 0, ..., size.
 
     Args:
         size: n, how many places are to be left in the right direction, >= 1.
@@ -37,7 +37,7 @@ class JaxContinuousLake:
         >>> obs, state = lake.reset_env(jax.random.key(0), None)
         >>> obs, state, reward, terminated, info = lake.step_env(None, state, lake.directions[0], None)
         >>> int(state.place), round(float(reward), 3), bool(terminated)
-        (1, 0.167, False)
+        (1, 0.333, False)
 
     Paper: Theorem 1's games (Definition 2.1), with a region in place of the one best action.
     """
@@ -68,7 +68,7 @@ class JaxContinuousLake:
         direction = jnp.asarray(self.directions)[state.place]
         onward = jnp.sum((jnp.clip(action, -1.0, 1.0) - direction) ** 2) <= self.tolerance**2
         place = state.place + onward
-        reward = jnp.where(onward, place / (self.size * (self.size + 1) / 2), 0.0)
+        reward = jnp.where(onward, place / self.size, 0.0)
         return self._observed(place), Timed(place, state.time + 1), reward, ~onward | (place == self.size), {}
 
     def is_truncated(self, state: Timed, params: Any) -> Array:

@@ -13,7 +13,7 @@ from gymnasium.spaces import Box
 
 from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
-UPRIGHT, SLOW = 0.3, 1.0
+UPRIGHT, SLOW = 0.5, 2.0
 """Below which angle from the top and below which speed the sparse pendulum pays."""
 
 
@@ -29,7 +29,7 @@ class JaxPendulum(TimedTask):
 
     Args:
         limit: after so many steps an episode is truncated.
-        sparse: starts within 0.1 of hanging still, and a step pays 1 where |theta'| < 0.3 and |w'| < 1, else 0.
+        sparse: starts within 0.1 of hanging still, and a step pays 1 where |theta'| < 0.5 and |w'| < 2, else 0.
     """
 
     limit: int = 200

@@ -1,4 +1,4 @@
-"""A point in a U-shaped maze, paid only at its other end, as pure JAX functions."""
+"""A point in a U-shaped maze, paid only while it is at the other end, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 SIDE = 1.0
 """Both coordinates lie within."""
-TIP, HALF = 0.5, 0.1
+TIP, HALF = 0.0, 0.1
 """The wall reaches from the left side to x = TIP, and from y = -HALF to HALF."""
 START, NEAR = (-0.75, -0.55), 0.05
-GOAL, RADIUS = (-0.75, 0.55), 0.25
-STEP = 0.1
+GOAL, RADIUS = (-0.75, 0.55), 0.3
+STEP = 0.15
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxPointMaze(TimedTask):
-    """A point that is to walk around a wall: 1 for the step that comes within 0.25 of the goal, and nothing before.
+    """A point that is to walk around a wall: 1 for each step that ends within 0.3 of the goal, and 0 elsewhere.
 
-        x' = x + 0.1 clip(a_1, -1, 1),  up to the first wall in its way
-        y' = y + 0.1 clip(a_2, -1, 1),  likewise, from (x', y)
+        x' = x + 0.15 clip(a_1, -1, 1),  up to the first wall in its way
+        y' = y + 0.15 clip(a_2, -1, 1),  likewise, from (x', y)
 
-    The maze is the square [-1, 1]^2 with a wall, [-1, 0.5] x [-0.1, 0.1], whose inside no point enters or crosses;
-    along its faces a point slides. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates, and ends
-    at the goal, (-0.75, 0.55), on the wall's other side.
+    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], whose inside no point enters or crosses;
+    along its faces a point slides. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates; the goal,
+    (-0.75, 0.55), lies on the wall's other side. No episode terminates.
 
     Args:
         limit: after so many steps an episode is truncated.
@@ -51,7 +51,7 @@ class JaxPointMaze(TimedTask):
         top = jnp.where(behind & (y <= -HALF), -HALF, SIDE)
         place = jnp.stack([x, jnp.clip(y + move[1], bottom, top)])
         there = jnp.sum((place - jnp.array(GOAL)) ** 2) < RADIUS**2
-        return place, Timed(place, state.time + 1), jnp.where(there, 1.0, 0.0), there, {}
+        return place, Timed(place, state.time + 1), jnp.where(there, 1.0, 0.0), jnp.zeros((), bool), {}
 
     def observation_space(self, params: Any = None) -> Box:
         return Box(-SIDE, SIDE, (2,))

@@ -15,9 +15,9 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 TRACK = 2.4
 """The cart's place lies within."""
-UPRIGHT, CENTERED = 0.95, 1.0
+UPRIGHT, CENTERED = 0.8, 1.0
 """Above which cosine of the pole's angle and within which place of the cart a step pays."""
-SUBSTEPS, SECONDS, FORCE = 2, 0.02, 5.0
+SUBSTEPS, SECONDS, FORCE = 2, 0.02, 7.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JaxSwingUp(TimedTask):
 
     In each of the two substeps of 0.02 s that a step has, with CartPole-v1's masses and length,
 
-        p     = (5 clip(a, -1, 1) + 0.05 w^2 sin(theta)) / 1.1
+        p     = (7 clip(a, -1, 1) + 0.05 w^2 sin(theta)) / 1.1
         alpha = (9.8 sin(theta) - cos(theta) p) / (0.5 (4/3 - 0.1 cos(theta)^2 / 1.1))
         v'    = v + 0.02 (p - 0.05 alpha cos(theta) / 1.1),  x'     = x + 0.02 v'
         w'    = w + 0.02 alpha,                              theta' = theta + 0.02 w'
@@ -34,7 +34,7 @@ class JaxSwingUp(TimedTask):
     Where x' leaves [-2.4, 2.4], the cart stops at the border, without bouncing back: v' = 0, and the pole gains
     1.5 v' cos(theta) of angular speed by the impact. After both substeps
 
-        r = 1 if cos(theta) > 0.95 and |x| < 1, else 0
+        r = 1 if cos(theta) > 0.8 and |x| < 1, else 0
 
     Observed are x, v, cos(theta), sin(theta) and w; theta is 0 at the top. No episode terminates.
 

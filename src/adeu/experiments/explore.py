@@ -22,15 +22,15 @@ from adeu.runs.statistics import Curves, iqm
 
 SCALES: dict[str, tuple[float, float]] = {
     "MountainCarContinuous-v0": (0.0, 93.0),
-    "SparsePendulum": (0.0, 135.0),
-    "SwingUp": (0.0, 150.0),
-    "PointMaze": (0.0, 1.0),
-    "ContinuousLake": (0.0, 1.0),
+    "SparsePendulum": (0.0, 150.0),
+    "SwingUp": (0.0, 170.0),
+    "PointMaze": (0.0, 80.0),
+    "ContinuousLake": (0.0, 10.5),
     "DeepSea-30": (0.0, 0.99),
     "Pendulum-v1": (-1_300.0, -150.0),
 }
 """Of each task the returns that count as 0 and as 1. 0: a policy that is never paid (of Pendulum-v1, one that acts at
-random); 1: the whole path, a car that climbs at once, or what a hand-written controller is paid."""
+random); 1: the whole path, a car that climbs at once, or about what a hand-written controller is paid."""
 DISCRETE = ("DeepSea-30",)
 STEPS, WARMUP, EVERY, EPISODES = 30_000, 1_000, 1_000, 10
 LAST = 5
