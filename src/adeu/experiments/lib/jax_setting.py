@@ -35,9 +35,8 @@ TASKS: dict[str, tuple[Any, float]] = {
     "ContinuousLake": (JaxContinuousLake(), 10.4),
     "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
-"""Each with the mean return that solves it: Gymnasium's own threshold, or -200 for the pendulum, which has none;
-where
-only the hill pays, 95 of 100; of the others half an episode or more at the goal, the whole path, half the treasure."""
+"""Each with the mean return that solves it: Gymnasium's threshold; -200 for the pendulum, which has none; 95 of 100
+where only the hill pays; else half an episode at the goal, the whole path, or half the treasure."""
 
 
 @dataclasses.dataclass(frozen=True)
