@@ -25,6 +25,19 @@ def test_snippets_run(page, tmp_path, monkeypatch):
     runpy.run_path(str(script))
 
 
+def test_the_readme_shows_a_spread_that_is_low_where_the_agent_has_been_and_high_where_it_has_not(tmp_path, capsys):
+    readme = ROOT / "README.md"
+    first, *_ = snippets(readme)
+    (tmp_path / "first.py").write_text(first)
+    runpy.run_path(str(tmp_path / "first.py"))
+    printed = re.findall(r"(in the valley|on the hill) +(\d\.\d\d)", capsys.readouterr().out)
+    assert [place for place, _ in printed] == ["in the valley", "on the hill"]
+    valley, hill = (float(spread) for _, spread in printed)
+    assert valley < 0.3 < 0.45 < hill < 0.5
+    for place, spread in printed:
+        assert f"    {place:13} {spread}\n" in readme.read_text()
+
+
 def test_the_pages_have_snippets():
     assert sum(bool(snippets(page)) for page in PAGES) >= 6
 
