@@ -27,14 +27,8 @@ EXPERIMENTS = {
     "frozen-lake": ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:3"),
     "deep-sea": ("deep-sea/10/ez-carried", "--set", "steps=400000", "--seeds", "0:12"),
     "deep-sea-mlp": (
-        "deep-sea-mlp/20/ez-carried",
-        "--set",
-        "sea.size=6",
-        "--set",
-        "f.c=0.2",
-        "--steps",
-        "30000",
-        *ONE,
+        *("deep-sea-mlp/20/ez-carried", "--set", "env.size=6", "--set", "f.c=0.2", "--set", "enough=0"),
+        *("--steps", "30000", *ONE),
     ),
     "td3": (
         *("mujoco/Hopper-v5/rnd", "--set", "env=InvertedPendulum-v5", "--set", "evaluate_every=1000"),
