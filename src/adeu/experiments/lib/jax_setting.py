@@ -37,8 +37,9 @@ TASKS: dict[str, tuple[Any, float]] = {
     "ContinuousLake": (JaxContinuousLake(), 10.4),
     "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
-"""Each with the mean return that solves it: Gymnasium's own threshold, or -200 of the pendulum, which has none; where
-only the hill pays, 95 of 100; of the others half an episode or more at the goal, the whole path, half the treasure."""
+"""Each with the mean return that solves it: Gymnasium's own threshold, or -200 of the pendulum, which has none;
+where only the hill pays, 95 of 100; of the others half an episode or more at the goal, the whole path, half the
+treasure."""
 
 
 @dataclasses.dataclass(frozen=True)
