@@ -24,7 +24,7 @@ SCALES: dict[str, tuple[float, float]] = {
     "MountainCarContinuous-v0": (0.0, 93.0),
     "SparsePendulum": (0.0, 150.0),
     "SwingUp": (0.0, 170.0),
-    "PointMaze": (0.0, 80.0),
+    "PointMaze": (0.0, 90.0),
     "ContinuousLake": (0.0, 10.5),
     "DeepSea-30": (0.0, 0.99),
     "Pendulum-v1": (-1_300.0, -150.0),
