@@ -33,6 +33,8 @@ SCALES: dict[str, tuple[float, float]] = {
 random); 1: the whole path, a car that climbs at once, or about what a hand-written controller is paid."""
 DISCRETE = ("DeepSea-30",)
 STEPS, WARMUP, EVERY, EPISODES = 30_000, 1_000, 1_000, 10
+SEEDS = range(100, 110)
+"""Not those with which the tasks were made: their constants were chosen by runs of seed 0."""
 LAST = 5
 """How many evaluations the final performance is a mean of."""
 CRITICS = 5
@@ -182,7 +184,7 @@ LESSON = (
 
 
 def member(
-    name: str, task: str, cases: Mapping[str, JaxSetting], seeds: range = range(10), reference: str = "white"
+    name: str, task: str, cases: Mapping[str, JaxSetting], seeds: range = SEEDS, reference: str = "white"
 ) -> Experiment:
     return Experiment(
         name=f"{name}/{task}",
