@@ -8,6 +8,7 @@ explores. The screen shows the frontier move; the same picture is saved in runs/
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -30,6 +31,7 @@ Step = tuple[int, str, str, float]
 
 
 def main() -> None:
+    warnings.filterwarnings("ignore", ".*hardly any spread")  # once all of the path is known
     console = Console()
     env = adeu.envs.FrozenLake(size=SIZE, goal=100.0)
     path = path_cells(env.lake)

@@ -28,7 +28,7 @@ def test_a_piece_has_the_figures_of_its_steps():
     loop = JaxLoop(TD3, Pendulum(limit=9), warmup=50, evaluate_every=50)
     state = loop.init(0)
     _, piece = loop.advance(state)
-    interact = jax.jit(functools.partial(JaxPlayer(loop.agent, loop.env, None, 9).interact, True))
+    interact = jax.jit(functools.partial(JaxPlayer(loop.agent, loop.env, None, 9).interact, True, {}))
     tally = Tally(loop.agent.explorer)
     for _ in range(50):
         state, step = interact(state, None)

@@ -97,7 +97,7 @@ def test_a_control_has_the_spreads_of_its_source():
     assert sorted(given["shuffled"][10:]) == sorted(later)
     assert (given["shuffled"] != kept["spread"]).any()
     with pytest.raises(ValueError, match="a control: its source takes a run of 20 steps, got '10'"):
-        tiny(cases["rnd-shuffled"]).trainer(0, {"spread": kept["spread"][:10]})
+        tiny(cases["rnd-shuffled"]).trainer(0, {name: array[:10] for name, array in kept.items()})
 
 
 @pytest.mark.slow

@@ -162,7 +162,7 @@ def complete(tmp_path):
 
 def test_the_table_and_the_picture_of_complete_runs(complete):
     family = mujoco_reading.EXPERIMENT
-    curves = family.curves(family.members, family.members[0].seeds, complete)
+    curves = {each.name: each.curves(each.seeds, complete) for each in family.members}
     console = Console(width=200)
     with console.capture() as captured:
         console.print(family.analysis(curves))

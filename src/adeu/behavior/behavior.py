@@ -259,7 +259,7 @@ class Behavior:
 
         What a `from_host` object has learned is written if its f has a `state`; if it learns without one, this warns.
         """
-        storage.save(path, self._header, self._tree(), host_states(self._hosts))
+        storage.save(path, self._header, self._tree(), host_states(self._hosts, stacklevel=4))
 
     @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:

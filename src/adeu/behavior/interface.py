@@ -35,9 +35,9 @@ class Interface:
                 check.refuse("Behavior", "env", f"an environment with an {attribute}", env)
         states, actions = _space(env, "observation_space"), _space(env, "action_space")
         self.observation_space, self.action_space = states, actions
-        count: object = getattr(env, "num_envs", None)
-        self.num_envs = 1 if count is None else check.as_whole("Behavior", "env.num_envs", count)
-        self.lead = None if count is None else self.num_envs
+        count: object = getattr(env, "num_envs", 1)
+        self.num_envs = check.as_whole("Behavior", "env.num_envs", count)
+        self.lead = self.num_envs if hasattr(env, "num_envs") else None
         self._autoreset = autoreset.mode_of(env)
         self.resets_next_step = self._autoreset.name == "NEXT_STEP"
 
