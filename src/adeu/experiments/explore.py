@@ -60,6 +60,9 @@ def dqn(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: A
 
 BOX: dict[str, Build] = {
     "white": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Gaussian()),
+    "pink": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Colored(1.0)),
+    "ou": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.OrnsteinUhlenbeck()),
+    "options": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Options(2.0)),
     "no-noise": lambda c: td3(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian()),
     "rnd": lambda c: td3(adeu.Rnd(), adeu.Saturating(c), adeu.Gaussian()),
     "q-std": lambda c: td3(adeu.EnsembleStd(), adeu.Saturating(c), adeu.Gaussian(), critics=CRITICS),
