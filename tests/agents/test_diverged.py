@@ -42,7 +42,9 @@ def with_several_seeds():
     train(DIVERGING, JaxCartPole(), steps=60, seeds=[0, 1], **sizes)
 
 
-@pytest.mark.parametrize("loop", [in_gym, in_a_vector, in_jax, with_several_seeds])
+@pytest.mark.parametrize(
+    "loop", [in_gym, in_a_vector, in_jax, pytest.param(with_several_seeds, marks=pytest.mark.slow)]
+)
 def test_every_loop_fails_by_name(loop):
     with pytest.raises(ValueError, match=MESSAGE):
         loop()

@@ -81,6 +81,7 @@ def test_what_is_in_range_or_chosen_is_not_warned_of():
     assert caught(MINE, np.zeros(2), g=adeu.Identity()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*learns in update")
 def test_stable_baselines_users_are_warned_too():
     pytest.importorskip("stable_baselines3")

@@ -31,7 +31,12 @@ def tiny(setting):
     return dataclasses.replace(setting, agent=agent, steps=20, warmup=10, evaluate_every=20, evaluate_episodes=1)
 
 
-@pytest.mark.parametrize("task", TINY)
+QUICK = ("PointMaze", "DeepSea-30")
+
+
+@pytest.mark.parametrize(
+    "task", [*QUICK, *(pytest.param(task, marks=pytest.mark.slow) for task in TINY if task not in QUICK)]
+)
 def test_a_tiny_run_of_each_task(task):
     trainer = tiny(MEMBERS[task].cases[TINY[task]]).trainer(0)
     (row,) = trainer.advance().rows
