@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import adeu
+from adeu.core import npz
 from adeu.envs import Lake
 from adeu.experiments import mujoco
 from adeu.experiments.lib.lake_setting import adeu_counts, epsilon_greedy
-from adeu.runs.folder import CHECKPOINT, DONE
+from adeu.runs.folder import CHECKPOINT, DONE, KEPT
 from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
@@ -125,12 +126,15 @@ def test_controls_follow_the_runs_they_begin_from(cluster, tmp_path):
     assert sweep(specs, tmp_path / "ray", engine="ray", address=cluster.address) == {}
     assert sweep(specs, tmp_path / "local", jobs=2) == {}
     assert contents(tmp_path / "ray") == contents(tmp_path / "local")
-    spread = {
-        case: read_metrics(tmp_path / f"ray/controls/{case}/seed-1/metrics.csv")["spread"][2:] for case in CONTROLLED
-    }
-    assert spread["rnd-shuffled"] == pytest.approx(spread["rnd"], rel=1e-5)
-    assert spread["rnd-mean-matched"] == pytest.approx(np.full(2, spread["rnd"].mean()), rel=1e-5)
-    assert spread["rnd"][0] != spread["rnd"][1]
+    runs = {case: tmp_path / f"ray/controls/{case}/seed-1" for case in CONTROLLED}
+    kept = npz.unpack((runs["rnd"] / KEPT).read_bytes())
+    decided = kept["spread"][1_000:][kept["asked"][1_000:]]
+    assert decided.std() > 0
+    mean, shuffled = (read_metrics(runs[case] / "metrics.csv") for case in CONTROLLED[1:])
+    for name in ("spread_p10", "spread_p90"):
+        assert mean[name][2:] == pytest.approx(np.full(2, decided.mean()), rel=1e-5)
+        assert ((decided.min() <= shuffled[name][2:]) & (shuffled[name][2:] <= decided.max())).all()
+    assert (shuffled["spread_p10"][2:] < shuffled["spread_p90"][2:]).all()
 
 
 @pytest.mark.slow
