@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
+import jax.numpy as jnp
 import numpy as np
 
 from adeu.core import check
@@ -21,16 +22,18 @@ class OrnsteinUhlenbeck(_MemoryNoise):
         x_t = rho x_t-1 + sqrt(1 - rho^2) N(0, I),  rho = 1 - theta
 
     x_t has unit variance at every step, the first included, so the spread is the noise's standard deviation whatever
-    theta is. The correlation falls to 1/e in about 1 / theta steps; a theta of 1 is `Gaussian`. The start of an
-    episode, a spread of 0, guards, masks and `explored` are as for `Colored`.
+    theta is; with `from_zero`, the variance grows to 1 from the start of an episode. The correlation falls to 1/e in
+    about 1 / theta steps; a theta of 1 is `Gaussian`. The start of an episode, a spread of 0, guards, masks and
+    `explored` are as for `Colored`.
 
-    Stable-Baselines3's `OrnsteinUhlenbeckActionNoise(mean, sigma, theta=0.15, dt=0.01)` has rho = 1 - theta * dt and
-    starts every episode at 0. In the long run it is `OrnsteinUhlenbeck(theta=0.0015)` with a spread of
-    sigma * sqrt(dt / (1 - rho^2)), which is 1.83 sigma; at the start of an episode it has less noise.
+    Stable-Baselines3's `OrnsteinUhlenbeckActionNoise(mean, sigma, theta=0.15, dt=0.01)` has rho = 1 - theta * dt. It
+    is `OrnsteinUhlenbeck(theta=0.0015, from_zero=True)` with a spread of sigma * sqrt(dt / (1 - rho^2)), which is
+    1.83 sigma.
 
     Args:
         theta: the share, above 0 and at most 1.
         carried: whether the noise runs on from one episode to the next.
+        from_zero: whether an episode starts without noise.
         low: the smallest action, a number or one per dimension; None: the space's.
         high: the largest.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
@@ -49,6 +52,7 @@ class OrnsteinUhlenbeck(_MemoryNoise):
 
     theta: float = 0.15
     carried: bool = False
+    from_zero: bool = False
     low: Any = None
     high: Any = None
     moment: Literal["std", "variance"] = "std"
@@ -56,6 +60,7 @@ class OrnsteinUhlenbeck(_MemoryNoise):
     def __post_init__(self) -> None:
         super().__post_init__()
         check.number(self, "theta", above=0, at_most=1)
+        check.instance(self, "from_zero", bool)
 
     @property
     def mixture(self) -> Mixture:
@@ -63,7 +68,8 @@ class OrnsteinUhlenbeck(_MemoryNoise):
         return Mixture(np.array([1.0 - self.theta]), np.ones(1))
 
     def _start(self, key: Key, shape: tuple[int, ...]) -> Array:
-        return self.mixture.start(key, shape)
+        started = self.mixture.start(key, shape)
+        return jnp.zeros_like(started) if self.from_zero else started
 
     def _advance(self, key: Key, carry: Array) -> tuple[Array, Array]:
         return self.mixture.advance(key, carry)

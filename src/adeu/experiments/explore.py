@@ -17,6 +17,7 @@ from adeu.agents.agent import AnyAgent
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import SPREAD, Experiment, Family, Metric
 from adeu.experiments.lib.explore_table import explore_table
+from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import JaxSetting
 from adeu.runs.statistics import Curves, iqm
 
@@ -34,62 +35,69 @@ random); 1: the whole path, a car that climbs at once, or about what a hand-writ
 DISCRETE = ("DeepSea-30",)
 STEPS, WARMUP, EVERY, EPISODES = 30_000, 1_000, 1_000, 10
 SEEDS = range(100, 110)
-"""Not those with which the tasks were made: their constants were chosen by runs of seed 0."""
+"""Not those with which the tasks were made (0) or the amplitudes chosen."""
 LAST = 5
 """How many evaluations the final performance is a mean of."""
 CRITICS = 5
 """Where f is what critics disagree about."""
-
-Build = Callable[[float], AnyAgent]
-"""An agent that explores with an amplitude: the largest spread."""
+NOISES: dict[str, adeu.Distribution] = {
+    "white": adeu.Gaussian(),
+    "pink": adeu.Colored(1.0),
+    "ou": adeu.OrnsteinUhlenbeck(),
+    "options": adeu.Options(2.0),
+}
+COINS: dict[str, adeu.Distribution] = {"white": adeu.Bernoulli(), "options": adeu.Options(2.0, carried=True)}
+"""The same for Discrete actions, where an amplitude is the largest probability to begin exploring."""
+SB3_OU = adeu.OrnsteinUhlenbeck(theta=0.0015, from_zero=True)
+SB3_SPREAD = 1.826
+"""Of `SB3_OU` for a sigma of 1: Stable-Baselines3's noise with its default theta and dt."""
 
 
 def td3(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: Any) -> Td3:
-    return Td3(adeu.Explorer(f, g, D), hidden=(64, 64), capacity=STEPS, learning_rate=1e-3, **fields)
+    return Td3(adeu.Explorer(f, g, D), hidden=(64, 64), capacity=STEPS, batch=64, learning_rate=1e-3, **fields)
 
 
-def sac(f: adeu.Mechanism, D: adeu.Distribution, **fields: Any) -> Sac:
-    explorer = adeu.Explorer(f, adeu.Identity(), D)
-    return Sac(explorer, hidden=(64, 64), capacity=STEPS, learning_rate=1e-3, **fields)
+def sac(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: Any) -> Sac:
+    return Sac(adeu.Explorer(f, g, D), hidden=(64, 64), capacity=STEPS, batch=64, learning_rate=1e-3, **fields)
 
 
 def dqn(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: Any) -> Dqn:
-    usual: dict[str, Any] = {"hidden": (64, 64), "capacity": STEPS, "double": True}
-    return Dqn(adeu.Explorer(f, g, D), **usual | fields)
+    explorer = adeu.Explorer(f, g, D)
+    return Dqn(explorer, hidden=(64, 64), capacity=STEPS, batch=64, double=True, from_zero=True, **fields)
 
 
+Build = Callable[[float, adeu.Distribution], AnyAgent]
+"""An agent that explores with an amplitude, its largest spread, by a D."""
 BOX: dict[str, Build] = {
-    "white": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Gaussian()),
-    "pink": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Colored(1.0)),
-    "ou": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.OrnsteinUhlenbeck()),
-    "options": lambda c: td3(adeu.Constant(c), adeu.Identity(), adeu.Options(2.0)),
-    "no-noise": lambda c: td3(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian()),
-    "rnd": lambda c: td3(adeu.Rnd(), adeu.Saturating(c), adeu.Gaussian()),
-    "q-std": lambda c: td3(adeu.EnsembleStd(), adeu.Saturating(c), adeu.Gaussian(), critics=CRITICS),
-    "sac": lambda c: sac(adeu.Constant(0.0), adeu.Gaussian(), center="sample"),
-    "sac-white": lambda c: sac(adeu.Constant(c), adeu.Gaussian()),
+    "constant": lambda c, D: td3(adeu.Constant(c), adeu.Identity(), D),
+    "rnd": lambda c, D: td3(adeu.Rnd(), adeu.Saturating(c), D),
+    "q-std": lambda c, D: td3(adeu.EnsembleStd(), adeu.Saturating(c), D, critics=CRITICS),
+    "sac-rnd": lambda c, D: sac(adeu.Rnd(), adeu.Saturating(c), D),
 }
-COINS: dict[str, Build] = {
-    "white": lambda c: dqn(adeu.Constant(c), adeu.Identity(), adeu.Bernoulli()),
-    "no-noise": lambda c: dqn(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli()),
-    "options": lambda c: dqn(adeu.Constant(c), adeu.Identity(), adeu.Options(2.0)),
-    "rnd": lambda c: dqn(adeu.Rnd(), adeu.Saturating(c), adeu.Bernoulli()),
-    "q-std": lambda c: dqn(adeu.EnsembleStd(), adeu.Saturating(c), adeu.Bernoulli(), ensemble=CRITICS),
+DISCRETE_AGENTS: dict[str, Build] = {
+    "constant": lambda c, D: dqn(adeu.Constant(c), adeu.Identity(), D),
+    "rnd": lambda c, D: dqn(adeu.Rnd(), adeu.Saturating(c), D),
+    "q-std": lambda c, D: dqn(adeu.EnsembleStd(), adeu.Saturating(c), D, ensemble=CRITICS),
 }
-"""The same for Discrete actions, where an amplitude is the largest probability of a random action."""
-CONTROLLED = "rnd"
-"""The adaptive case that has controls."""
-UNTUNED = 0.5, 0.1
-"""The amplitude of every case that `AMPLITUDES` does not name, in a Box and of coins."""
-AMPLITUDES: dict[tuple[str, str], float] = {}
-"""By task and case, chosen by `explore-tuning` on other seeds."""
+ADAPTIVE = ("rnd", "q-std")
+ALONE: dict[str, Callable[[float], AnyAgent]] = {
+    "sb3-ou": lambda c: td3(adeu.Constant(SB3_SPREAD * c), adeu.Identity(), SB3_OU),
+    "rnd-bonus": lambda c: td3(
+        adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian(), bonus=adeu.Product((adeu.Constant(c), adeu.Rnd()))
+    ),
+}
+"""Cases of a Box whose D is their own; of the bonus, the amplitude is its scale."""
+
+
+def noises(task: str) -> dict[str, adeu.Distribution]:
+    return COINS if task in DISCRETE else NOISES
 
 
 def builds(task: str) -> dict[str, Build]:
-    return COINS if task in DISCRETE else BOX
+    return DISCRETE_AGENTS if task in DISCRETE else BOX
 
 
-def setting(task: str, agent: AnyAgent) -> JaxSetting:
+def setting(task: str, agent: AnyAgent, recorded: bool = False) -> JaxSetting:
     return JaxSetting(
         task,
         agent,
@@ -98,27 +106,39 @@ def setting(task: str, agent: AnyAgent) -> JaxSetting:
         evaluate_every=EVERY,
         evaluate_episodes=EPISODES,
         enough=0,
-        recorded=True,
+        recorded=recorded,
     )
+
+
+def agents(task: str) -> dict[str, AnyAgent]:
+    """The agent of each case but the controls, with the amplitudes and the D that were tuned for the task."""
+    tuned, D = TUNED[task], noises(task)
+    build, best = builds(task), D[TUNED[task].noise]
+    found = {name: build["constant"](tuned.amplitudes[name], D[name]) for name in D}
+    found["no-noise"] = build["constant"](0.0, D["white"])
+    found |= {name: build[name](tuned.amplitudes[name], best) for name in build if name != "constant"}
+    if task not in DISCRETE:
+        found |= {name: alone(tuned.amplitudes[name]) for name, alone in ALONE.items()}
+        found["sac"] = sac(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian(), center="sample")
+    return found
 
 
 def cases(task: str) -> dict[str, JaxSetting]:
-    """A setting for each case, and the controls."""
-    untuned = UNTUNED[task in DISCRETE]
-    settings = {
-        case: setting(task, build(AMPLITUDES.get((task, case), untuned))) for case, build in builds(task).items()
-    }
-    adaptive = settings[CONTROLLED].agent
-    explorer = dataclasses.replace(adaptive.explorer, f=adeu.Recorded(), g=adeu.Identity())
+    """A setting for each case, and two controls of the adaptive case that did best in tuning."""
+    adaptive = TUNED[task].adaptive
+    settings = {case: setting(task, agent, recorded=case == adaptive) for case, agent in agents(task).items()}
+    source = settings[adaptive].agent
+    explorer = dataclasses.replace(source.explorer, f=adeu.Recorded(), g=adeu.Identity())
     mean = dataclasses.replace(
-        settings[CONTROLLED],
-        agent=dataclasses.replace(adaptive, explorer=explorer),
-        source=CONTROLLED,
+        settings[adaptive],
+        agent=dataclasses.replace(source, explorer=explorer),
+        source=adaptive,
         recorded=False,
     )
-    settings[f"{CONTROLLED}-mean-matched"] = mean
-    settings[f"{CONTROLLED}-shuffled"] = dataclasses.replace(mean, control="shuffled")
-    return settings
+    return settings | {
+        f"{adaptive}-mean-matched": mean,
+        f"{adaptive}-shuffled": dataclasses.replace(mean, control="shuffled"),
+    }
 
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
@@ -181,8 +201,8 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 
 LESSON = (
     "final: the mean of the last 5 of 30 evaluations, of 10 greedy episodes each; area: the mean of all of them; "
-    "both scaled to [0, 1] for each task, by the interquartile mean of seeds. mean-matched and shuffled have RND's "
-    "spreads without its places."
+    "both scaled to [0, 1] for each task, by the interquartile mean of seeds. mean-matched and shuffled have the "
+    "spreads of the adaptive case, but not in the same states."
 )
 
 

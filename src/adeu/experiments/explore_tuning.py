@@ -1,34 +1,51 @@
-"""How the amplitudes of `explore` are chosen: four for every case that has one, on other seeds."""
+"""How the amplitudes of `explore` and its D are chosen: every candidate on each task, on other seeds.
+
+Each D is tried with a constant spread and with RND's. The other agents are tried with the D that does best with a
+constant spread, which `explore_tuned` holds.
+"""
 
 from __future__ import annotations
 
+import functools
+
+from adeu.agents.agent import AnyAgent
 from adeu.experiments import explore
 from adeu.experiments.lib.experiment import Family
-from adeu.experiments.lib.explore_table import explore_table
+from adeu.experiments.lib.explore_choice import Candidate, choice_table
+from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import JaxSetting
 
-AMPLITUDES = (0.1, 0.25, 0.5, 1.0), (0.03, 0.1, 0.3, 1.0)
-"""In a Box and of coins."""
+AMPLITUDES = {"box": (0.2, 0.5, 1.0), "discrete": (0.03, 0.1, 0.3, 1.0), "rnd-bonus": (0.01, 0.1, 1.0)}
 SEEDS = range(1_000, 1_003)
 
 
-def candidates(task: str) -> dict[str, JaxSetting]:
-    """Every amplitude of each case that depends on it."""
-    each = AMPLITUDES[task in explore.DISCRETE]
-    return {
-        f"{case} {amplitude}": explore.setting(task, build(amplitude))
-        for case, build in explore.builds(task).items()
-        if build(each[0]) != build(each[1])
-        for amplitude in each
-    }
+def candidates(task: str) -> dict[Candidate, AnyAgent]:
+    """Every amplitude of each case that has one."""
+    amplitudes = AMPLITUDES["discrete" if task in explore.DISCRETE else "box"]
+    found: dict[Candidate, AnyAgent] = {}
+    for kind, build in explore.builds(task).items():
+        for name, D in explore.noises(task).items():
+            if kind in ("constant", "rnd") or name == TUNED[task].noise:
+                found |= {Candidate(kind, name, c): build(c, D) for c in amplitudes}
+    if task not in explore.DISCRETE:
+        for kind, alone in explore.ALONE.items():
+            found |= {Candidate(kind, "", c): alone(c) for c in AMPLITUDES.get(kind, amplitudes)}
+    return found
+
+
+CANDIDATES = {task: candidates(task) for task in explore.SCALES}
+
+
+def cases(task: str) -> dict[str, JaxSetting]:
+    return {each.name: explore.setting(task, agent) for each, agent in CANDIDATES[task].items()}
 
 
 EXPERIMENT = Family(
     name="explore-tuning",
-    title="Tasks where exploration decides, candidates: four amplitudes for every case",
+    title="Tasks where exploration decides, candidates: three or four amplitudes for every case",
     members=tuple(
-        explore.member("explore-tuning", task, candidates(task), SEEDS, reference="") for task in explore.SCALES
+        explore.member("explore-tuning", task, cases(task), SEEDS, reference="") for task in explore.SCALES
     ),
     draw=explore.draw_all,
-    table=explore_table,
+    table=functools.partial(choice_table, CANDIDATES, explore.DISCRETE),
 )
