@@ -63,7 +63,8 @@ def sac(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: A
 
 def dqn(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: Any) -> Dqn:
     explorer = adeu.Explorer(f, g, D)
-    return Dqn(explorer, hidden=(64, 64), capacity=STEPS, batch=64, double=True, from_zero=True, **fields)
+    usual: dict[str, Any] = {"hidden": (64, 64), "capacity": STEPS, "batch": 64, "update_every": 4, "double": True}
+    return Dqn(explorer, from_zero=True, **usual | fields)
 
 
 Build = Callable[[float, adeu.Distribution], AnyAgent]

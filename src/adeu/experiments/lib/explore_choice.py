@@ -69,8 +69,6 @@ def choose(found: Scores) -> Tuned:
     return Tuned(noise, adaptive, {name: each.amplitude for name, each in chosen.items()})
 
 
-
-
 def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]]:
     """The candidates that were tried on every task, best first: by their smallest share of a task's best final score.
 
