@@ -34,6 +34,8 @@ CONSTRUCTIONS = [
     (lambda: adeu.Rnd(hidden=64), "Rnd: hidden takes the sizes"),
     (lambda: adeu.Rnd(scale=1.0, tune=0.9), "Rnd: tune takes a finite number >= 0 and <= 0.5, got 0.9"),
     (lambda: adeu.Rnd(tune=0.1), "Rnd: tune takes 0 where scale is None and U comes from the data, got 0.1"),
+    (lambda: adeu.Stakes(scale=0), "Stakes: scale takes a finite number > 0, got 0"),
+    (lambda: adeu.Stakes(1.0, top=-1), "Stakes: top takes a finite number > 0, got -1"),
     (lambda: adeu.EnsembleStd(lam=0), "EnsembleStd: lam takes a finite number > 0, got 0"),
     (lambda: adeu.TdError(rate=2), "TdError: rate takes a finite number > 0 and <= 1, got 2"),
     (lambda: adeu.ExpectedCost(step_size=0), "ExpectedCost: step_size takes a finite number > 0 and <= 1, got 0"),

@@ -20,7 +20,7 @@ FLOORS = [
     {"runs"},
     {"agents", "tabular", "theory", "adapters"},
     {"behavior"},
-    {"registry"},
+    {"registry", "recipes"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},
     {"envs"},  # below all: environments import nothing of ours

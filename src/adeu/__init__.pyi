@@ -1,5 +1,6 @@
 from . import agents as agents
 from . import envs as envs
+from . import recipes as recipes
 from . import runs as runs
 from . import tabular as tabular
 from . import theory as theory
@@ -93,6 +94,7 @@ from .mechanisms.custom import (
 )
 from .mechanisms.ensemble import EnsembleStd as EnsembleStd
 from .mechanisms.rnd import Rnd as Rnd
+from .mechanisms.stakes import Stakes as Stakes
 from .mechanisms.td_error import TdError as TdError
 from .normalizers import (
     Clip as Clip,

@@ -429,6 +429,16 @@ class TestFiles:
         assert beside("a/b.c").name == "b.c.adeu.npz"
 
 
+@pytest.mark.parametrize(("kind", "env"), [(TD3, lambda: clocks(5)), (DQN, lambda: clocks(5, actions=TWO))])
+def test_without_an_explorer_it_takes_the_default_and_prints_it(kind, env, capsys):
+    model, callback = make(kind, env(), verbose=1), ExplorerCallback()
+    model.learn(20, callback=callback)
+    spaces_seen = callback._last.interface
+    bound = adeu.recipes.default(model).bind(spaces_seen.observation_space, spaces_seen.action_space)
+    assert callback.behavior.explorer == bound
+    assert f"ExplorerCallback explores by {adeu.recipes.default(model)}" in capsys.readouterr().out
+
+
 class TestRefusals:
     def refused(self, model, match, callback=None, error=ValueError):
         with pytest.raises(error, match=match):

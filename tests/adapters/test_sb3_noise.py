@@ -1,8 +1,9 @@
 """Noise with memory in real Stable-Baselines3 models, and Stable-Baselines3's own beside it."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
 from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.noise import OrnsteinUhlenbeckActionNoise
 
@@ -24,16 +25,23 @@ def test_it_lasts_through_an_episode_and_is_each_environments_own(kind, name):
     assert abs(np.corrcoef(noise[:, 0].ravel(), noise[:, 1].ravel())[0, 1]) < 0.4
 
 
-def test_their_ornstein_uhlenbeck_noise_in_the_long_run():
-    """Each comparison would fail in 1 of a million seeds."""
-    theirs = OrnsteinUhlenbeckActionNoise(np.zeros(2000), np.full(2000, 0.3), theta=0.15, dt=0.01)
-    np.random.seed(0)
-    for _ in range(4000):
-        before, after = theirs.noise_prev, theirs()
-    ours = adeu.OrnsteinUhlenbeck(0.15 * 0.01).mixture
-    spread = 0.3 * np.sqrt(0.01 / (1 - ours.rho[0] ** 2))
+def test_their_ornstein_uhlenbeck_noise(monkeypatch):
+    """With the same normal numbers ours is theirs, from the start of an episode on."""
+    drawn = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
+    theirs = OrnsteinUhlenbeckActionNoise(np.zeros(2), np.full(2, 0.3), theta=0.15, dt=0.01)
+    left = iter(drawn)
+    monkeypatch.setattr(np.random, "normal", lambda size: next(left))
+    expected = [theirs() for _ in drawn]
+
+    ours = adeu.OrnsteinUhlenbeck(0.15 * 0.01, from_zero=True, low=[-9.0, -9.0], high=[9.0, 9.0])
+    spread = 0.3 * np.sqrt(0.01 / (1 - ours.mixture.rho[0] ** 2))
     assert spread == pytest.approx(1.83 * 0.3, rel=0.01)
-    assert stats.kstest(after / spread, "norm").pvalue > 1e-6
-    # Fisher's transformation: arctanh of a correlation is normal with a variance of 1 / (n - 3).
-    distance = np.arctanh(np.corrcoef(before, after)[0, 1]) - np.arctanh(ours.rho[0])
-    assert abs(distance) < stats.norm.isf(1e-6 / 2) / np.sqrt(2000 - 3)
+    left = iter(drawn)
+    monkeypatch.setattr(jax.random, "normal", lambda key, shape: next(left).reshape(shape))
+    with jax.disable_jit():
+        found, carry = [], ours.begin(jax.random.key(0))
+        left = iter(drawn)  # the start draws and forgets
+        for _ in drawn:
+            action, _, carry = ours.sample(jax.random.key(0), (), carry, jnp.zeros(2), spread / 9)
+            found.append(action)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)

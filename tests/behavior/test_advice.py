@@ -20,6 +20,7 @@ def explorer(f, g=None):
 ADVICE = [
     (adeu.Rnd.paper(), "Rnd's U = 187.5 is too large here: adeu.Rnd() fits U", "too small here: adeu.Rnd() fits U"),
     (adeu.Rnd(), "call update() more often, or give it a larger learning_rate than 3e-05", "a smaller learning_rate"),
+    (adeu.Stakes(0.5), "Stakes a smaller scale than 0.5", "Stakes a larger scale than 0.5"),
     (adeu.EnsembleStd(lam=2.0), "EnsembleStd a smaller lam than 2.0", "EnsembleStd a larger lam than 2.0"),
     (adeu.Counts(3, beta=0.9), "Counts a larger beta than 0.9", "Counts a smaller beta than 0.9"),
     (adeu.TdError(3, sigma=0.5), "TdError a larger sigma than 0.5", "TdError a smaller sigma than 0.5"),

@@ -1,18 +1,24 @@
 """The exploration tasks as experiments: their cases, a tiny run of each task, controls, and figures by hand."""
 
 import dataclasses
+import json
+import pathlib
 
+import gymnasium
 import numpy as np
 import pytest
 
 import adeu
 from adeu.agents import Dqn
-from adeu.experiments import explore, explore_tuning
+from adeu.experiments import continuous_lake, explore, explore_tuning
+from adeu.experiments.lib.explore_choice import Candidate, choose, rank, scores
 from adeu.experiments.lib.explore_table import explore_table
+from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import TASKS
 from adeu.runs.statistics import difference, iqm
 from adeu.runs.sweep import sweep
 
+RESULTS = pathlib.Path(__file__).parents[2] / "results"
 MEMBERS = {member.name.removeprefix("explore/"): member for member in explore.EXPERIMENT.members}
 TINY = {
     "MountainCarContinuous-v0": "sac",
@@ -21,7 +27,7 @@ TINY = {
     "PointMaze": "no-noise",
     "ContinuousLake": "q-std",
     "DeepSea-30": "options",
-    "Pendulum-v1": "sac-white",
+    "Pendulum-v1": "rnd-bonus",
 }
 
 
@@ -42,31 +48,84 @@ def test_a_tiny_run_of_each_task(task):
     (row,) = trainer.advance().rows
     assert row["step"] == trainer.total == 20
     assert np.isfinite(list(row.values())).all()
-    assert trainer.kept()["spread"].shape == (20,)
 
 
 def test_what_is_run():
-    assert set(MEMBERS) == set(explore.SCALES) <= set(TASKS)
+    assert set(MEMBERS) == set(explore.SCALES) == set(TUNED) <= set(TASKS)
     for task, member in MEMBERS.items():
         assert member.compared_with in member.cases
+        tuned = TUNED[task]
         for case, setting in member.cases.items():
             assert (setting.env, setting.steps, setting.enough, setting.agent.hidden) == (task, 30_000, 0, (64, 64))
-            assert case == "rnd" or not isinstance(setting.agent.explorer.f, adeu.Rnd)
-        mean, shuffled = (member.cases[f"rnd-{control}"] for control in ("mean-matched", "shuffled"))
+            assert setting.recorded == (case == tuned.adaptive), "controls need no more"
+            if case in ("rnd", "q-std", "sac-rnd", tuned.noise):
+                assert type(setting.agent.explorer.D) is type(explore.noises(task)[tuned.noise])
+        mean, shuffled = (member.cases[f"{tuned.adaptive}-{control}"] for control in ("mean-matched", "shuffled"))
         assert dataclasses.replace(shuffled, control="mean") == mean
-        source = member.cases["rnd"]
+        source = member.cases[tuned.adaptive]
         same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
         assert same == source.agent, "the same but for f and g"
-        assert (mean.source, source.recorded, mean.recorded) == ("rnd", True, False)
+        assert mean.source == tuned.adaptive
 
 
 def test_candidates_are_the_cases_with_an_amplitude():
     for member in explore_tuning.EXPERIMENT.members:
-        names = {case.rpartition(" ")[0] for case in member.cases}
         task = member.name.removeprefix("explore-tuning/")
-        assert names == explore.builds(task).keys() - {"no-noise", "sac"}
-        assert len(member.cases) == 4 * len(names)
+        candidates = explore_tuning.CANDIDATES[task]
+        assert set(member.cases) == {each.name for each in candidates}
+        tuned = {each.noise if each.kind == "constant" else each.kind for each in candidates}
+        assert tuned == TUNED[task].amplitudes.keys()
+        assert tuned == MEMBERS[task].cases.keys() - {"no-noise", "sac"} - set(list(MEMBERS[task].cases)[-2:])
         assert not set(member.seeds) & set(MEMBERS[task].seeds)
+
+
+def scored(*rows):
+    """A task's summary, from candidates with their final score and area."""
+    return [
+        {"case": each.name, "metric": metric, "value": value}
+        for each, *values in rows
+        for metric, value in zip(("final", "area"), values, strict=True)
+    ]
+
+
+def test_the_choice_by_hand():
+    white, whiter, pink = (Candidate("constant", D, c) for D, c in (("white", 0.3), ("white", 1.0), ("pink", 0.3)))
+    rnd, other, q_std = (
+        Candidate(*each) for each in (("rnd", "pink", 1.0), ("rnd", "white", 1.0), ("q-std", "pink", 0.3))
+    )
+    theirs, bonus = Candidate("sb3-ou", "", 0.3), Candidate("rnd-bonus", "", 0.03)
+    every = [white, whiter, pink, rnd, other, q_std, theirs, bonus]
+    first = scores(
+        every,
+        scored(
+            (white, 0.1, 0.0), (whiter, 0.2, 0.0), (pink, 0.8, 0.3), (rnd, 0.8, 0.5), (other, 0.9, 0.9),
+            (q_std, 0.8, 0.4), (theirs, 0.0, 0.0), (bonus, 1.0, 0.0),
+        ),
+    )  # fmt: skip
+    chosen = {"white": 1.0, "pink": 0.3, "rnd": 1.0, "q-std": 0.3, "sb3-ou": 0.3, "rnd-bonus": 0.03}
+    assert choose(first) == ("pink", "rnd", chosen), "the area decides between equals"
+    second = scores(every, scored(*((each, 0.5 if each in (pink, rnd) else 0.4, 0.0) for each in every)))
+    hopeless = scores(every, scored(*((each, 0.0, 0.0) for each in every)))
+    ranked = rank({"first": first, "second": second, "hopeless": hopeless})
+    assert [each.name for each, _ in ranked[:3]] == ["constant-pink-0.3", "rnd-pink-1", "rnd-white-1"]
+    assert ranked[0][1] == {"first": 0.8, "second": 1.0}
+    assert {each.kind for each, _ in ranked} == {"constant", "rnd", "sb3-ou"}
+
+
+def test_the_choices_are_those_of_the_results():
+    """What was tuned, and the default, are what the kept results say."""
+    found = {}
+    for task, candidates in explore_tuning.CANDIDATES.items():
+        rows = json.loads((RESULTS / "explore-tuning" / task / "summary.json").read_text())
+        found[task] = scores(candidates, rows)
+        assert choose(found[task]) == TUNED[task]
+    boxes = {task: each for task, each in found.items() if task not in explore.DISCRETE}
+    (best, _), *_ = rank(boxes)
+    box, discrete = (gymnasium.make(name) for name in ("MountainCarContinuous-v0", "CartPole-v1"))
+    assert adeu.recipes.default(box) == explore.BOX[best.kind](best.amplitude, explore.NOISES[best.noise]).explorer
+    (best, _), *_ = rank({task: found[task] for task in explore.DISCRETE})
+    agent = explore.DISCRETE_AGENTS[best.kind](best.amplitude, explore.COINS[best.noise])
+    assert adeu.recipes.default(discrete) == agent.explorer
 
 
 def test_figures_by_hand():
@@ -148,3 +207,10 @@ def test_the_table_by_hand():
     assert rnd.startswith(f"[bold]{iqm(ours).value:.2f}[/]")
     assert f"{more.value:+.2f} ({more.low:+.2f} to {more.high:+.2f})" in rnd
     assert list(shown.columns[2].cells) == [white.replace(white[:4], f"[bold]{white[:4]}[/]", 1), "-"]
+
+
+def test_places_along_the_continuous_lake():
+    whole = np.cumsum(np.arange(21)) / 20
+    np.testing.assert_allclose(continuous_lake.places({"return": whole[None]}), [np.arange(21)])
+    trainer = tiny(continuous_lake.EXPERIMENT.cases["rnd-or-stakes"]).trainer(0)
+    assert np.isfinite(trainer.advance().rows[0]["return"])

@@ -59,6 +59,16 @@ def test_ensemble_std_at_the_policys_action():
         measured(adeu.EnsembleStd(), center=jnp.zeros(3), q_values=jnp.zeros((2, 2)))
 
 
+def test_stakes_are_high_where_nothing_is_expected():
+    f = adeu.Stakes(scale=0.5, top=2.0)
+    assert measured(f, q_values=jnp.array([0.5, 3.0])) == pytest.approx(2 / np.e), "the lower critic counts"
+    assert measured(f, q_values=jnp.array([-4.0, 1.0])) == 2.0
+    actions = jnp.array([[0.0, 9.0, 0.5], [1.0, 8.0, 0.5]])
+    assert measured(f, q_values=actions) == pytest.approx(2 * np.exp(-16)), "of the best action"
+    allowed = jnp.array([True, False, True])
+    assert measured(f, q_values=actions, action_mask=allowed) == pytest.approx(2 / np.e)
+
+
 def test_td_error_is_vdbe():
     f = adeu.TdError(num_states=2, sigma=0.7, rate=0.25)
     state, expected = f.init(KEY, 0), 1.0

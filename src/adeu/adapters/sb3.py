@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from adeu import recipes
 from adeu.adapters import sb3_hook
 from adeu.adapters.asking import check_given
 from adeu.adapters.sb3_explorer import ModelExplorer, beside, interface_of
@@ -44,7 +45,8 @@ class ExplorerCallback(BaseCallback):
     the callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
 
     Args:
-        explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.
+        explorer: what to explore by: its D is for a Box where actions are continuous, a discrete one for DQN. None:
+            `adeu.recipes.default`, which the model's logger prints.
         seed: of the explorer's random numbers.
         encoder: see `Behavior`.
         verbose: as for any callback.
@@ -62,11 +64,15 @@ class ExplorerCallback(BaseCallback):
     """
 
     def __init__(
-        self, explorer: Explorer, seed: int = 0, encoder: Callable[[Any], Any] | None = None, verbose: int = 0
+        self,
+        explorer: Explorer | None = None,
+        seed: int = 0,
+        encoder: Callable[[Any], Any] | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(verbose)
-        if not isinstance(explorer, Explorer):
-            check.refuse(self, "explorer", "an Explorer", explorer)
+        if explorer is not None and not isinstance(explorer, Explorer):
+            check.refuse(self, "explorer", "an Explorer, or None for the default", explorer)
         self.explorer, self.seed, self.encoder = explorer, seed, encoder
         self._explorers = PerModel()
         self._last: ModelExplorer | None = None
@@ -113,16 +119,20 @@ class ExplorerCallback(BaseCallback):
             if interface != self._last.interface:
                 check.refuse(self, "model", f"what it explored in before, {self._last.interface}", interface)
             return self._last.copied()
-        behavior = Behavior(self.explorer, interface, self.seed, self.encoder)
+        explorer = self.explorer
+        if explorer is None:
+            explorer = recipes.default(interface)
+            self.logger.info(f"ExplorerCallback explores by {explorer}")
+        behavior = Behavior(explorer, interface, self.seed, self.encoder)
         needed = check_given(self, behavior, ["q_values"])
         check_no_costs(self, "explorer", behavior.explorer)
         if "q_values" in needed and num_critics(model) < 2:
             warnings.warn(
-                f"{type(model).__name__} has one critic, which cannot disagree with itself: {self.explorer.f!r} "
+                f"{type(model).__name__} has one critic, which cannot disagree with itself: {explorer.f!r} "
                 "finds no disagreement. TD3 and SAC take policy_kwargs={'n_critics': 5}.",
                 stacklevel=2,
             )
-        learning = [host for host in hosts_of(self.explorer.parts.values()) if host.learn is not None]
+        learning = [host for host in hosts_of(explorer.parts.values()) if host.learn is not None]
         if self._last is not None and learning:
             warnings.warn(
                 f"{learning[0]!r} goes on with what it learned for another model, because its object is the same: "

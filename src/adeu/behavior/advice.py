@@ -10,6 +10,7 @@ from adeu.mechanisms.constant import Constant, Recorded, Schedule
 from adeu.mechanisms.counts import Counts
 from adeu.mechanisms.ensemble import EnsembleStd
 from adeu.mechanisms.rnd import Rnd
+from adeu.mechanisms.stakes import Stakes
 from adeu.mechanisms.td_error import TdError
 
 End = Literal["top", "bottom"]
@@ -57,6 +58,8 @@ def _of_part(part: Mechanism, end: End) -> str:
         return f"Rnd falls as it learns: {often} a {more} learning_rate than {part.learning_rate}{keeps}."
     if isinstance(part, EnsembleStd):
         return f"Give EnsembleStd a {less} lam than {part.lam}."
+    if isinstance(part, Stakes):
+        return f"Give Stakes a {less} scale than {part.scale}."
     if isinstance(part, Counts):
         return f"Give Counts a {more} beta than {part.beta}."
     if isinstance(part, TdError):

@@ -1,0 +1,67 @@
+"""Which f leads furthest along the continuous lake, where novelty fades before a place's direction is found."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adeu
+from adeu.agents.agent import AnyAgent
+from adeu.experiments import explore
+from adeu.experiments.lib import control_tasks
+from adeu.experiments.lib.experiment import SPREAD, Experiment, Metric
+from adeu.experiments.lib.jax_setting import TASKS, JaxSetting
+from adeu.runs.statistics import Curves
+
+TASK = "ContinuousLake"
+PLACES: int = TASKS[TASK][0].size
+
+
+def places(curves: Curves) -> NDArray[np.float64]:
+    """How many places each greedy episode left in the right direction: k of them pay 1/n + ... + k/n."""
+    return (np.sqrt(1 + 8 * PLACES * curves["return"]) - 1) / 2
+
+
+def agent(f: adeu.Mechanism, critics: int = 2, g: adeu.Normalizer | None = None) -> AnyAgent:
+    return explore.td3(f, g or adeu.Saturating(1.0), adeu.Gaussian(), critics=critics)
+
+
+AGENTS = {
+    "constant-0.1": agent(adeu.Constant(0.1), g=adeu.Identity()),
+    "constant-0.3": agent(adeu.Constant(0.3), g=adeu.Identity()),
+    "schedule": agent(adeu.Schedule(1.0, 0.0, explore.STEPS), g=adeu.Identity()),
+    "rnd": agent(adeu.Rnd()),
+    "rnd-slow": agent(adeu.Rnd(learning_rate=3e-6)),
+    "q-std": agent(adeu.EnsembleStd(), explore.CRITICS),
+    "td-error": agent(adeu.TdError()),
+    "stakes-0.03": agent(adeu.Stakes(0.03)),
+    "stakes-0.1": agent(adeu.Stakes(0.1)),
+    "stakes-0.3": agent(adeu.Stakes(0.3)),
+    "rnd-and-stakes": agent(adeu.Product((adeu.Rnd(), adeu.Stakes(0.1, top=1.0)))),
+    "rnd-or-stakes": agent(adeu.Sum((adeu.Rnd(), adeu.Stakes(0.1)))),
+}
+"""Novelty; disagreement of critics; TD errors; what is at stake; and two of them together."""
+
+
+def setting(each: AnyAgent) -> JaxSetting:
+    # Nothing is random in the lake: one greedy episode tells.
+    return dataclasses.replace(explore.setting(TASK, each), evaluate_episodes=1)
+
+
+EXPERIMENT = Experiment(
+    name="continuous-lake",
+    title="The continuous lake: how many of its 20 places each f passes in 30,000 steps",
+    lesson="Novelty fades at the frontier, which every episode visits; an f that stays high there leads further.",
+    cases={name: setting(each) for name, each in AGENTS.items()},
+    metrics=(
+        Metric("best", "places passed, at best", lambda curves: places(curves).max(axis=1), ".1f"),
+        Metric("final", "places passed, at the end", lambda curves: places(curves)[:, -1], ".1f"),
+        SPREAD,
+    ),
+    draw=control_tasks.draw_returns,
+    bold="best",
+    seeds=explore.SEEDS,
+    reference="rnd",
+)
