@@ -32,7 +32,7 @@ TINY = {
 
 
 def tiny(setting):
-    fields = {"target_every": 10} if isinstance(setting.agent, Dqn) else {}
+    fields = {"target_every": 10, "update_every": 2} if isinstance(setting.agent, Dqn) else {}
     agent = dataclasses.replace(setting.agent, hidden=(4,), batch=4, capacity=50, **fields)
     return dataclasses.replace(setting, agent=agent, steps=20, warmup=10, evaluate_every=20, evaluate_episodes=1)
 

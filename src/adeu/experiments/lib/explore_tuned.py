@@ -20,11 +20,11 @@ BOX = dict.fromkeys(("white", "pink", "ou", "options", "rnd", "q-std", "sac-rnd"
 COINS = dict.fromkeys(("white", "options", "rnd", "q-std"), 0.1)
 
 TUNED = {
-    "MountainCarContinuous-v0": Tuned("pink", "rnd", BOX),
-    "SparsePendulum": Tuned("pink", "rnd", BOX),
-    "SwingUp": Tuned("pink", "rnd", BOX),
-    "PointMaze": Tuned("pink", "rnd", BOX),
-    "ContinuousLake": Tuned("white", "rnd", BOX),
+    "MountainCarContinuous-v0": Tuned("ou", "rnd", BOX),
+    "SparsePendulum": Tuned("ou", "rnd", BOX),
+    "SwingUp": Tuned("options", "rnd", BOX),
+    "PointMaze": Tuned("options", "rnd", BOX),
+    "ContinuousLake": Tuned("options", "rnd", BOX),
     "DeepSea-30": Tuned("options", "rnd", COINS),
     "Pendulum-v1": Tuned("white", "rnd", BOX),
 }
