@@ -20,6 +20,7 @@ FLOORS = [
     {"runs"},
     {"agents", "tabular", "theory", "adapters"},
     {"behavior"},
+    {"suggestions"},
     {"registry", "recipes"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from adeu.core import check
 from adeu.core.explorer import Explorer
-from adeu.distributions import Colored, Options
+from adeu.distributions import Options
 from adeu.mechanisms.rnd import Rnd
 from adeu.normalizers import Saturating
+
+BOX = Explorer(Rnd(), Saturating(1.0), Options(2.0))
+DISCRETE = Explorer(Rnd(), Saturating(0.3), Options(2.0, carried=True))
 
 
 def default(env: Any) -> Explorer:
     """The explorer that does best at its worst, over the tasks of `adeu run explore-tuning`.
 
-    Of the compositions that were tried on every task, it is the one with the largest smallest share of a task's best
-    final performance: one for Box actions, one for Discrete ones. `docs/stuck.md` has the figures, and the tasks
-    where it is worse than plain noise.
+    Of the compositions that were tried on every task, it is the one whose smallest share of a task's best final
+    performance is the largest: one for Box actions, one for Discrete ones.
 
     Args:
         env: anything with an `action_space`: a Gymnasium environment, a vector of them, a Stable-Baselines3 model.
@@ -24,13 +26,18 @@ def default(env: Any) -> Explorer:
     Examples:
         >>> import adeu, gymnasium
         >>> adeu.recipes.default(gymnasium.make("Pendulum-v1")).D
-        Colored(beta=1.0, carried=False, low=None, high=None, moment='std')
+        Options(mu=2.0, carried=False, options=None, weights=None)
     """
+    return BOX if kind_of(env) == "Box" else DISCRETE
+
+
+def kind_of(env: Any) -> Literal["Box", "Discrete"]:
+    """The kind of an environment's actions; rejects any other."""
     from gymnasium import spaces
 
     space = getattr(env, "single_action_space", None) or getattr(env, "action_space", None)
     if isinstance(space, spaces.Box):
-        return Explorer(Rnd(), Saturating(1.0), Colored(1.0))
+        return "Box"
     if isinstance(space, spaces.Discrete):
-        return Explorer(Rnd(), Saturating(0.3), Options(2.0, carried=True))
-    check.refuse("recipes.default", "env", "an environment with Box or Discrete actions", space)
+        return "Discrete"
+    check.refuse("adeu.recipes", "env", "an environment with Box or Discrete actions", space)

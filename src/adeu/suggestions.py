@@ -1,0 +1,128 @@
+"""Which f, g and D to take, by the actions and the symptom: the table behind `adeu suggest` and its page."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from adeu import recipes
+from adeu.core.explorer import Explorer
+from adeu.distributions import Bernoulli, Categorical, Gaussian, OrnsteinUhlenbeck
+from adeu.mechanisms.combine import Rollouts
+from adeu.mechanisms.constant import Constant
+from adeu.mechanisms.counts import Counts
+from adeu.mechanisms.ensemble import EnsembleStd
+from adeu.mechanisms.rnd import Rnd
+from adeu.mechanisms.stakes import Stakes
+from adeu.normalizers import Identity, Saturating, ShiftedSigmoid, Sigmoid
+
+
+class Suggestion(NamedTuple):
+    """A composition for a symptom."""
+
+    actions: Literal["Box", "Discrete"]
+    symptom: str
+    explorer: Explorer
+    needs: str
+    """What the agent must have; empty: nothing."""
+    expect: str
+    """The spread, when it works."""
+    look_at: str
+    evidence: str
+    """The experiment and the case behind it."""
+
+
+SUGGESTIONS = (
+    Suggestion(
+        "Box",
+        "the return is flat: the first reward is never found",
+        recipes.BOX,
+        "",
+        "1 at first; with RND it falls where the agent has been",
+        "deviation: far from 0 until the first reward",
+        "explore: options, rnd",
+    ),
+    Suggestion(
+        "Box",
+        "the same, in a task with momentum (cars, pendulums)",
+        Explorer(Constant(1.0), Identity(), OrnsteinUhlenbeck()),
+        "",
+        "constant, 1",
+        "the first episode that is paid",
+        "explore: ou",
+    ),
+    Suggestion(
+        "Box",
+        "it learns the start of a long path and stops there; rewards are 0 or more",
+        Explorer(Stakes(scale=0.1), Saturating(1.0), Gaussian()),
+        "q_values",
+        "near 0 on the known path, near 1 at its end",
+        "spread within an episode (Behavior.plot)",
+        "continuous-lake: stakes-0.1",
+    ),
+    Suggestion(
+        "Box",
+        "it learns, but noise disturbs it later on",
+        Explorer(Rnd(), Saturating(0.3), Gaussian()),
+        "",
+        "0.3 at first, then lower in known states",
+        "spread p10 below p90; saturated below 0.9",
+        "explore: rnd",
+    ),
+    Suggestion(
+        "Box",
+        "the agent has five critics or more",
+        Explorer(EnsembleStd(), Saturating(0.3), Gaussian()),
+        "q_values of at least two critics",
+        "depends on the size of the returns: scale lam",
+        "saturated: neither 0 nor 1",
+        "explore: q-std",
+    ),
+    Suggestion(
+        "Box",
+        "I want the paper's agent",
+        Explorer(Rollouts(Rnd.paper(), rho=0.3, c=0.2), Sigmoid(0.2), Gaussian()),
+        "",
+        "between 0.1 and 0.2",
+        "tuned_at in metrics.csv",
+        "mujoco: rnd",
+    ),
+    Suggestion(
+        "Discrete",
+        "the return is flat: the first reward is never found, and repeating an action leads somewhere",
+        recipes.DISCRETE,
+        "",
+        "the probability to begin an option",
+        "explored: the share of steps within options",
+        "explore/DeepSea-30: options; deep-sea: ez-carried",
+    ),
+    Suggestion(
+        "Discrete",
+        "few states, numbered",
+        Explorer(Counts(), ShiftedSigmoid(2.0), Categorical()),
+        "",
+        "near 0 on known states, near 1 at new ones",
+        "the map of the report",
+        "frozen-lake: adeu",
+    ),
+    Suggestion(
+        "Discrete",
+        "it learns, but epsilon disturbs it later on",
+        Explorer(Rnd(), Saturating(0.1), Bernoulli()),
+        "",
+        "0.1 at first, then lower in known states",
+        "spread p10 below p90",
+        "cart-pole: rnd",
+    ),
+)
+
+
+def suggest(env: Any) -> list[Suggestion]:
+    """The suggestions for the actions of an environment, the default first.
+
+    Examples:
+        >>> import gymnasium
+        >>> [each.explorer.D for each in suggest(gymnasium.make("CartPole-v1"))][-1]
+        Bernoulli()
+    """
+    kind = recipes.kind_of(env)
+    return [each for each in SUGGESTIONS if each.actions == kind]
