@@ -40,6 +40,8 @@ LAST = 5
 """How many evaluations the final performance is a mean of."""
 CRITICS = 5
 """Where f is what critics disagree about."""
+SCALE = 0.1
+"""Of `Stakes`: less than what one paid step is worth in any of the tasks that pay."""
 NOISES: dict[str, adeu.Distribution] = {
     "white": adeu.Gaussian(),
     "pink": adeu.Colored(1.0),
@@ -73,14 +75,15 @@ BOX: dict[str, Build] = {
     "constant": lambda c, D: td3(adeu.Constant(c), adeu.Identity(), D),
     "rnd": lambda c, D: td3(adeu.Rnd(), adeu.Saturating(c), D),
     "q-std": lambda c, D: td3(adeu.EnsembleStd(), adeu.Saturating(c), D, critics=CRITICS),
+    "stakes": lambda c, D: td3(adeu.Stakes(SCALE), adeu.Saturating(c), D),
     "sac-rnd": lambda c, D: sac(adeu.Rnd(), adeu.Saturating(c), D),
 }
 DISCRETE_AGENTS: dict[str, Build] = {
     "constant": lambda c, D: dqn(adeu.Constant(c), adeu.Identity(), D),
     "rnd": lambda c, D: dqn(adeu.Rnd(), adeu.Saturating(c), D),
     "q-std": lambda c, D: dqn(adeu.EnsembleStd(), adeu.Saturating(c), D, ensemble=CRITICS),
+    "stakes": lambda c, D: dqn(adeu.Stakes(SCALE), adeu.Saturating(c), D),
 }
-ADAPTIVE = ("rnd", "q-std")
 ALONE: dict[str, Callable[[float], AnyAgent]] = {
     "sb3-ou": lambda c: td3(adeu.Constant(SB3_SPREAD * c), adeu.Identity(), SB3_OU),
     "rnd-bonus": lambda c: td3(

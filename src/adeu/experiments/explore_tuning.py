@@ -1,7 +1,7 @@
 """How the amplitudes of `explore` and its D are chosen: every candidate on each task, on other seeds.
 
 Each D is tried with a constant spread. The adaptive agents are tried with the D that does best so, which
-`explore_tuned` holds; RND also with `Options`, so that one composition is tried on every task.
+`explore_tuned` holds; RND and stakes also with `Options`, so that one composition is tried on every task.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def candidates(task: str) -> dict[Candidate, AnyAgent]:
     found: dict[Candidate, AnyAgent] = {}
     for kind, build in explore.builds(task).items():
         for name, D in explore.noises(task).items():
-            if kind == "constant" or name == TUNED[task].noise or (kind, name) == ("rnd", "options"):
+            if kind == "constant" or name == TUNED[task].noise or (kind in ("rnd", "stakes") and name == "options"):
                 found |= {Candidate(kind, name, c): build(c, D) for c in amplitudes}
     if task not in explore.DISCRETE:
         for kind, alone in explore.ALONE.items():

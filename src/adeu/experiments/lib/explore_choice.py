@@ -14,8 +14,9 @@ from adeu.experiments.lib.explore_tuned import Tuned
 Rows = list[dict[str, Any]]
 OWN = ("sb3-ou", "rnd-bonus")
 """Kinds with a D of their own."""
-EXPLORERS = ("constant", "rnd", "sb3-ou")
-"""Kinds that are an explorer for any agent, and that are tried with every D."""
+EXPLORERS = ("constant", "rnd", "stakes", "sb3-ou")
+"""Kinds whose agent is the same but for its explorer."""
+ADAPTIVE = ("rnd", "q-std", "stakes")
 SHOWN = 10
 """How many compositions the screen shows."""
 
@@ -65,19 +66,22 @@ def choose(found: Scores) -> Tuned:
     chosen = {each.noise: best(found, "constant", each.noise) for each in found if each.kind == "constant"}
     for kind in dict.fromkeys(each.kind for each in found if each.kind != "constant" and each.noise in (noise, "")):
         chosen[kind] = best(found, kind, noise if kind not in OWN else "")
-    adaptive = max((name for name in ("rnd", "q-std") if name in chosen), key=lambda name: found[chosen[name]])
+    adaptive = max((name for name in ADAPTIVE if name in chosen), key=lambda name: found[chosen[name]])
     return Tuned(noise, adaptive, {name: each.amplitude for name, each in chosen.items()})
 
 
 def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]]:
-    """The candidates that were tried on every task, best first: by their smallest share of a task's best final score.
+    """The explorers that were tried on every task, best first: by their smallest share of a task's best final score.
 
-    A task that no candidate made progress on does not count.
+    A task that none of them made progress on does not count.
     """
-    top = {task: max(score.final for score in found.values()) for task, found in tasks.items()}
+    tried = {
+        task: {each: score for each, score in found.items() if each.kind in EXPLORERS}
+        for task, found in tasks.items()
+    }
+    top = {task: max(score.final for score in found.values()) for task, found in tried.items()}
     counted = [task for task, final in top.items() if final > 0]
-    tried = [each for each in next(iter(tasks.values())) if each.kind in EXPLORERS]
-    everywhere = [each for each in tried if all(each in found for found in tasks.values())]
+    everywhere = [each for each in next(iter(tried.values())) if all(each in found for found in tried.values())]
     shares = {each: {task: tasks[task][each].final / top[task] for task in counted} for each in everywhere}
     return sorted(shares.items(), key=lambda item: -min(item[1].values()))
 

@@ -16,8 +16,10 @@ class Tuned(NamedTuple):
     """Of each case."""
 
 
-BOX = dict.fromkeys(("white", "pink", "ou", "options", "rnd", "q-std", "sac-rnd", "sb3-ou"), 0.5) | {"rnd-bonus": 0.1}
-COINS = dict.fromkeys(("white", "options", "rnd", "q-std"), 0.1)
+BOX = dict.fromkeys(("white", "pink", "ou", "options", "rnd", "q-std", "stakes", "sac-rnd", "sb3-ou"), 0.5) | {
+    "rnd-bonus": 0.1
+}
+COINS = dict.fromkeys(("white", "options", "rnd", "q-std", "stakes"), 0.1)
 
 TUNED = {
     "MountainCarContinuous-v0": Tuned("ou", "rnd", BOX),
