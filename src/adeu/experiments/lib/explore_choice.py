@@ -73,7 +73,7 @@ def choose(found: Scores) -> Tuned:
 def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]]:
     """The explorers that were tried on every task, best first: by their smallest share of a task's best final score.
 
-    A task that none of them made progress on does not count.
+    Ties are broken by the areas under the curves. A task that none of them made progress on does not count.
     """
     tried = {
         task: {each: score for each, score in found.items() if each.kind in EXPLORERS}
@@ -83,7 +83,11 @@ def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]
     counted = [task for task, final in top.items() if final > 0]
     everywhere = [each for each in next(iter(tried.values())) if all(each in found for found in tried.values())]
     shares = {each: {task: tasks[task][each].final / top[task] for task in counted} for each in everywhere}
-    return sorted(shares.items(), key=lambda item: -min(item[1].values()))
+
+    def worth(candidate: Candidate) -> tuple[float, float]:
+        return min(shares[candidate].values()), sum(found[candidate].area for found in tasks.values())
+
+    return [(each, shares[each]) for each in sorted(shares, key=worth, reverse=True)]
 
 
 def choice_table(candidates: Mapping[str, Iterable[Candidate]], discrete: tuple[str, ...], members: Any) -> Group:
