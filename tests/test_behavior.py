@@ -552,7 +552,10 @@ class TestEncoders:
             behavior.act([3.5, 0, 0, 0], [0.0, 0.0])
 
     def test_without_one_the_mechanism_refuses_by_name(self):
-        with pytest.raises(ValueError, match=re.escape("Rnd: obs takes a flat vector; Behavior(..., encoder=...)")):
+        with pytest.raises(
+            ValueError,
+            match=re.escape("Rnd: obs takes a flat vector; for anything else, give Behavior(..., encoder=...)"),
+        ):
             adeu.Behavior(explorer(), self.Camera())
         image = self.Camera()
         image.observation_space = self.Camera.observation_space["image"]

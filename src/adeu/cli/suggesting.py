@@ -14,7 +14,9 @@ from adeu.suggestions import suggest
 
 def main(command: Suggest) -> int:
     found = suggest(make_env(command.env))
-    shown = Table(title=f"Which f, g and D in {command.env}?", title_justify="left", title_style="bold", box=box.SIMPLE)
+    shown = Table(
+        title=f"Which f, g and D in {command.env}?", title_justify="left", title_style="bold", box=box.SIMPLE
+    )
     shown.show_lines = True
     for title in ("if", "take", "expect a spread of", "look at", "shown by"):
         shown.add_column(title, overflow="fold")
