@@ -83,7 +83,7 @@ def frozen(part: Any, argument: str) -> None:
 
 def returned(part: Any, method: str, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     if not isinstance(value, tuple) or len(value) != len(names):
-        raise TypeError(f"{part!r}.{method}() must return ({', '.join(names)}), got {value!r}")
+        raise TypeError(f"{part!r}.{method}() must return ({', '.join(names)}), it returned {value!r}")
     return value
 
 
