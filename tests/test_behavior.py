@@ -788,7 +788,7 @@ class TestBadInput:
             self.refused(message, lambda obs=obs: behavior.act(obs, [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (3,)", lambda: behavior.act(np.zeros(3), [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (1, 4)", lambda: behavior.act(np.zeros((1, 4)), [0.0, 1.0]))
-        message = "observation takes shape (4,), got a tuple of unlike parts"
+        message = "observation takes shape (4,), got a tuple of unequal parts"
         self.refused(message, lambda: behavior.act((np.zeros(4), {}), [0.0, 1.0]))
         self.refused("observation takes numbers, got <U1", lambda: behavior.act(list("abcd"), [0.0, 1.0]))
         self.refused("observation takes finite numbers, got inf", lambda: behavior.act(np.full(4, 1e300), [0.0, 1.0]))
@@ -833,7 +833,7 @@ class TestBadInput:
         flat = np.zeros((3, 2))
         message = "q_values takes shape (critics, 2) per environment in Discrete(2), got (2,)"
         self.refused(message, lambda: behavior.act(obs, center, q_values=flat))
-        self.refused("step takes no value from outside", lambda: behavior.act(obs, center, step=np.zeros(3)))
+        self.refused("step is reserved", lambda: behavior.act(obs, center, step=np.zeros(3)))
         poison = np.full((3, 2, 2), np.nan)
         self.refused("q_values takes finite numbers, got nan", lambda: behavior.act(obs, center, q_values=poison))
         td = adeu.Behavior(explorer(f=adeu.TdError(16)), gymnasium.make("FrozenLake-v1"))

@@ -25,7 +25,7 @@ OBSERVATIONS = [
     (["a", "b", "c"], "observation takes numbers, got <U1"),
     ({"position": np.zeros(3)}, "observation takes numbers, shape (3,), got a dict"),
     (None, "observation takes numbers, shape (3,), got a NoneType"),
-    ([0.0, [1.0], 2.0], "observation takes shape (3,), got a list of unlike parts"),
+    ([0.0, [1.0], 2.0], "observation takes shape (3,), got a list of unequal parts"),
     (np.zeros(3, complex), "observation takes numbers, got complex128"),
 ]
 ANSWERS = [

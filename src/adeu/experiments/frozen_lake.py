@@ -1,4 +1,4 @@
-"""The motivating example: who finds the one path through a 1500 x 1500 lake?"""
+"""The motivating example: which method finds the one path through a 1500 x 1500 lake?"""
 
 from __future__ import annotations
 
