@@ -509,7 +509,7 @@ class TestLearning:
         alone = adeu.Behavior(explorer(f=host), gymnasium.make("CartPole-v1"))
         assert alone.act(obs[0], np.zeros(2)).uncertainty == 3.0
         assert seen == [(2, 4), (1, 4)]
-        with pytest.raises(ValueError, match="name of its own"):
+        with pytest.raises(ValueError, match="a different name"):
             adeu.Behavior(explorer(f=adeu.Sum((host, host))), env)
         wrong = adeu.from_host(lambda obs: np.zeros((2, 1)))
         with pytest.raises(

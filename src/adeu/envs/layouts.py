@@ -1,7 +1,7 @@
 """Paths from the upper left corner to the lower right one, as the action to take at each cell.
 
 No layout touches itself: a cell of the path has no neighbours on it but its predecessor and its successor, so
-there is no shortcut. Every path has fewer than 3 * size steps, the longest that an episode lasts.
+there is no shortcut. Every path has fewer than 3 * size steps, the step limit of an episode.
 """
 
 from __future__ import annotations

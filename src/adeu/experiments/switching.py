@@ -29,7 +29,7 @@ ACTIONS = ("up", "right", "down", "left")
 
 
 def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics, and its longest traced episode: the one that went furthest beyond what was known."""
+    """A run's metrics, and its longest traced episode: the one that got furthest beyond the known path."""
     traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
     spread, deviates = longest["spread"].astype(float), longest["action"] != longest["best"]

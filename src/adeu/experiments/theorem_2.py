@@ -132,7 +132,7 @@ EXPERIMENT = Experiment(
     name="theorem-2",
     title="Theorem 2: how likely 1e6 steps find the deep sea's treasure if the policy always goes left",
     lesson=(
-        "The statement's formula lies above the exact probability, so it is not a lower bound; the proof's, with half "
+        "The statement's formula is above the exact probability, so it is not a lower bound; the proof's, with half "
         "its factor, is one. The simulation agrees with the exact probability."
     ),
     cases={f"N={size} mu={mu:g}": TreasureSetting(size, mu) for mu in EXPONENTS for size in SIZES},

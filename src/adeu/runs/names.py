@@ -9,7 +9,7 @@ LONGEST = 255
 
 
 def check_name(owner: str, argument: str, name: object) -> None:
-    """Rejects a name that leads out of its folder, is no valid folder name, or has control characters."""
+    """Rejects a name that leads out of its folder, is not a valid folder name, or has control characters."""
     takes = (
         f"names of folders joined by '/', printable, none of them empty, '.' or '..', at most {LONGEST} bytes each"
     )
