@@ -1,4 +1,4 @@
-"""MountainCar-v0 by DQN: ez-adeu compared with epsilon-greedy, where only the hill pays, and with -1 for every step."""
+"""MountainCar-v0 by DQN: ez-adeu and epsilon-greedy, where only the hill pays, and with -1 for every step."""
 
 from __future__ import annotations
 

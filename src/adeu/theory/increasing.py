@@ -41,7 +41,7 @@ def increasing_reward(mdp: Any) -> Verdict:
 
     - A step that ends the episode leads to no state. Where b is such a step, s is a last state: it has no s*, so 1
       and 4 do not apply. Without this no finite game with an end would qualify.
-    - A state is not its own neighbour. An action that changes nothing would otherwise break 1 and 2, and the border of
+    - A state is not its own neighbour. An action without effect would otherwise break 1 and 2, and the border of
       every lake has such actions.
     - 1 uses >= as in the formula, not "higher" as in the sentence after it. If ties lead in a circle, `why` says so.
     - 1 counts pairs: at s*, every action but one pays less than m(s).
