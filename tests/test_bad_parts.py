@@ -157,13 +157,13 @@ BINDINGS = [
         "TdError: num_states takes the observation space's 16",
     ),
     (LAKE, explorer(adeu.ExpectedCost(16, 5)), "ExpectedCost: num_actions takes the action space's 4, got 5"),
-    (CARTPOLE, explorer(adeu.Counts(15)), "Counts: obs takes a state's number"),
+    (CARTPOLE, explorer(adeu.Counts(15)), "Counts: obs takes a state index"),
     (
         CARTPOLE,
         explorer(adeu.Counts()),
         "Counts: observation space takes a Discrete space (elsewhere give num_states",
     ),
-    (LAKE, explorer(adeu.Rnd()), "Rnd: obs takes a flat vector; Behavior(..., encoder=...) makes one"),
+    (LAKE, explorer(adeu.Rnd()), "Rnd: obs takes a flat vector; for anything else, give Behavior(..., encoder=...)"),
     (LAKE, explorer(guard=adeu.KnownUnsafe([16], [0])), "KnownUnsafe: states takes states below 16, got 16"),
     (LAKE, explorer(guard=adeu.KnownUnsafe([1], [4])), "KnownUnsafe: actions takes actions of Discrete(4), got 4"),
     (CARTPOLE, explorer(guard=adeu.KnownUnsafe([1], [1])), "KnownUnsafe: observation space takes a Discrete"),
@@ -184,7 +184,7 @@ def test_a_function_that_jax_cannot_trace_is_told_of_from_host():
 
 @pytest.mark.parametrize("hook", ["measure", "observe", "update"])
 def test_a_mechanism_takes_whatever_agents_offer(hook):
-    with pytest.raises(TypeError, match=rf"Narrow\.{hook}\(\) must take \*\*given: agents offer more"):
+    with pytest.raises(TypeError, match=rf"Narrow\.{hook}\(\) must take \*\*given: agents pass more"):
         type("Narrow", (adeu.Mechanism,), {hook: lambda self, *args: None})
 
 

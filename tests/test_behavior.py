@@ -509,7 +509,7 @@ class TestLearning:
         alone = adeu.Behavior(explorer(f=host), gymnasium.make("CartPole-v1"))
         assert alone.act(obs[0], np.zeros(2)).uncertainty == 3.0
         assert seen == [(2, 4), (1, 4)]
-        with pytest.raises(ValueError, match="name of its own"):
+        with pytest.raises(ValueError, match="a different name"):
             adeu.Behavior(explorer(f=adeu.Sum((host, host))), env)
         wrong = adeu.from_host(lambda obs: np.zeros((2, 1)))
         with pytest.raises(
@@ -552,7 +552,10 @@ class TestEncoders:
             behavior.act([3.5, 0, 0, 0], [0.0, 0.0])
 
     def test_without_one_the_mechanism_refuses_by_name(self):
-        with pytest.raises(ValueError, match=re.escape("Rnd: obs takes a flat vector; Behavior(..., encoder=...)")):
+        with pytest.raises(
+            ValueError,
+            match=re.escape("Rnd: obs takes a flat vector; for anything else, give Behavior(..., encoder=...)"),
+        ):
             adeu.Behavior(explorer(), self.Camera())
         image = self.Camera()
         image.observation_space = self.Camera.observation_space["image"]
@@ -785,7 +788,7 @@ class TestBadInput:
             self.refused(message, lambda obs=obs: behavior.act(obs, [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (3,)", lambda: behavior.act(np.zeros(3), [0.0, 1.0]))
         self.refused("observation takes shape (4,), got (1, 4)", lambda: behavior.act(np.zeros((1, 4)), [0.0, 1.0]))
-        message = "observation takes shape (4,), got a tuple of unlike parts"
+        message = "observation takes shape (4,), got a tuple of unequal parts"
         self.refused(message, lambda: behavior.act((np.zeros(4), {}), [0.0, 1.0]))
         self.refused("observation takes numbers, got <U1", lambda: behavior.act(list("abcd"), [0.0, 1.0]))
         self.refused("observation takes finite numbers, got inf", lambda: behavior.act(np.full(4, 1e300), [0.0, 1.0]))
@@ -830,7 +833,7 @@ class TestBadInput:
         flat = np.zeros((3, 2))
         message = "q_values takes shape (critics, 2) per environment in Discrete(2), got (2,)"
         self.refused(message, lambda: behavior.act(obs, center, q_values=flat))
-        self.refused("step takes no value from outside", lambda: behavior.act(obs, center, step=np.zeros(3)))
+        self.refused("step is reserved", lambda: behavior.act(obs, center, step=np.zeros(3)))
         poison = np.full((3, 2, 2), np.nan)
         self.refused("q_values takes finite numbers, got nan", lambda: behavior.act(obs, center, q_values=poison))
         td = adeu.Behavior(explorer(f=adeu.TdError(16)), gymnasium.make("FrozenLake-v1"))

@@ -43,7 +43,7 @@ def test_what_nobody_could_import_is_refused_before_it_is_written():
         pass
 
     for part in (adeu.from_function(lambda obs: obs), Local(), adeu.Sum((Local(),))):
-        with pytest.raises(ValueError, match="no import path"):
+        with pytest.raises(ValueError, match="cannot be imported"):
             adeu.to_json(part)
 
 
@@ -55,7 +55,7 @@ def test_only_parts_go_to_json():
 def test_a_script_is_not_a_module_others_could_import():
     script = "import adeu; F = type('F', (adeu.Mechanism,), {}); adeu.to_json(F())"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "__main__:F has no import path" in run.stderr
+    assert "__main__:F cannot be imported" in run.stderr
 
 
 @pytest.mark.parametrize(

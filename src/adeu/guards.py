@@ -1,4 +1,4 @@
-"""Mentors: who decides alone in the states they know."""
+"""Guards: mentors that override the explorer in the states they know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adeu.core.contract import Array, Carry, Guard, State
 
 @dataclasses.dataclass(frozen=True)
 class KnownUnsafe(Guard):
-    """A mentor's set of discrete states that must not be explored, with the action to take in each.
+    """A mentor for discrete states that must not be explored, with the action to take in each.
 
         a = actions[i]  where s = states[i]
 

@@ -1,4 +1,4 @@
-"""g: from an uncertainty of any size to a spread."""
+"""g: maps an uncertainty of any size to a spread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adeu.core.contract import Array, Normalizer
 
 @dataclasses.dataclass(frozen=True)
 class Sigmoid(Normalizer):
-    """Between half of c, where nothing is uncertain, and c.
+    """A sigmoid: from c/2 at an uncertainty of 0 up to c.
 
         g(x) = c * sigmoid(x)
 
@@ -44,7 +44,7 @@ class Sigmoid(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class Saturating(Normalizer):
-    """Between 0, where nothing is uncertain, and c.
+    """A saturating exponential: from 0 at an uncertainty of 0 up to c.
 
         g(x) = c * (1 - exp(-x))
 
@@ -74,7 +74,7 @@ class Saturating(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class ShiftedSigmoid(Normalizer):
-    """The grid example's: with f = 1/(beta*sqrt(n)), trust grows with the visits as a shifted sigmoid.
+    """The grid example's g: with f = 1/(beta*sqrt(n)), trust grows with the visits as a shifted sigmoid.
 
         g(x) = 1 - sigmoid(1/x - shift),  so that  trust = 1 - g(f(s)) = sigmoid(beta*sqrt(n(s)) - shift)
 
@@ -100,13 +100,13 @@ class ShiftedSigmoid(Normalizer):
 
     def __call__(self, uncertainty: Array) -> Array:
         x = self.shift - 1.0 / jnp.asarray(uncertainty, float)
-        small = jnp.exp(-jnp.abs(x))  # jax.nn.sigmoid goes by tanh, which is off by some units in the last place
+        small = jnp.exp(-jnp.abs(x))  # jax.nn.sigmoid uses tanh, which is a few ulp off
         return jnp.where(x > 0, 1.0, small) / (1.0 + small)
 
 
 @dataclasses.dataclass(frozen=True)
 class Identity(Normalizer):
-    """The uncertainty is the spread: for an f that is a probability or a standard deviation already.
+    """The uncertainty itself, for an f that is already a probability or a standard deviation.
 
         g(x) = x
 
@@ -124,7 +124,7 @@ class Identity(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class Clip(Normalizer):
-    """The uncertainty, kept between two bounds.
+    """The uncertainty, clipped to two bounds.
 
         g(x) = min(max(x, low), high)
 

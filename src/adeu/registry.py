@@ -1,4 +1,4 @@
-"""The parts by name, and their way to JSON and back.
+"""Looks up parts by name, and converts them to JSON and back.
 
 A part is a JSON object: `"part"` holds its name (adeu's own) or its import path `package.module:Name` (a user's),
 the other members its fields. A function is `{"function": "package.module:name"}`.
@@ -76,7 +76,7 @@ def read_part(argument: str, text: str) -> Any:
 
 
 def to_json(part: Part) -> str:
-    """A part as JSON text, from which `from_json` makes an equal one.
+    """A part as JSON text; `from_json` reads it back as an equal part.
 
     Examples:
         >>> import adeu
@@ -101,7 +101,7 @@ def from_json(text: str) -> Any:
 
 
 def describe_part(part: Part) -> dict[str, Json]:
-    """A part as plain JSON data, also where a function in it could not be found again."""
+    """A part as plain JSON data, even if a function in it cannot be imported."""
     fields = {f.name: describe(getattr(part, f.name)) for f in dataclasses.fields(part) if f.init}
     return {"part": _name(type(part))} | fields
 
@@ -119,7 +119,7 @@ def describe(value: object) -> Json:
         return {"function": _path(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise ValueError(f"a part's field goes to JSON as number, text, tuple, part or function, not as {value!r}")
+    raise ValueError(f"a part's field must be a number, text, tuple, part or function to go to JSON, got {value!r}")
 
 
 def _decode(value: Any) -> Any:
@@ -165,7 +165,7 @@ def _load(path: Any) -> Any:
 
 
 def _require_paths(value: Any) -> None:
-    """Refuses a class or function that nobody else could import, before it is written anywhere."""
+    """Rejects a class or function that other processes could not import, before it is written anywhere."""
     if isinstance(value, tuple):
         for item in value:
             _require_paths(item)
@@ -185,4 +185,4 @@ def _require_path(value: Any) -> None:
     except ValueError:
         found = None
     if found is not value:
-        raise ValueError(f"{path} has no import path to load it by; define it by name at the top of a module")
+        raise ValueError(f"{path} cannot be imported; define it by name at the top level of a module")

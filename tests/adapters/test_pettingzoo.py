@@ -177,7 +177,7 @@ def test_save_and_go_on(shared, tmp_path):
     again.load(tmp_path / "agents")
     for one, other in zip(play(first, env, 3), play(again, env, 3), strict=True):
         assert all(same(a, b) for agent in one for a, b in zip(one[agent], other[agent], strict=True))
-    with pytest.raises(FileNotFoundError, match="nothing that ParallelBehavior saved"):
+    with pytest.raises(FileNotFoundError, match="no files that ParallelBehavior saved"):
         again.load(tmp_path)
 
 

@@ -15,7 +15,7 @@ GREEDY = adeu.Explorer(adeu.Constant(0.5), adeu.Identity(), adeu.Bernoulli())
 SMALL = Dqn(GREEDY, hidden=(4,), batch=2, capacity=16, target_every=5)
 PIXELS = gymnasium.spaces.Box(0, 255, (3,), np.uint8)
 
-STEP = "it takes returning (observation, reward, terminated, truncated, info), got"
+STEP = "it must return (observation, reward, terminated, truncated, info), got"
 OBSERVATIONS = [
     (0.5, "observation takes shape (3,), got ()"),
     (np.zeros(4), "observation takes shape (3,), got (4,)"),
@@ -25,7 +25,7 @@ OBSERVATIONS = [
     (["a", "b", "c"], "observation takes numbers, got <U1"),
     ({"position": np.zeros(3)}, "observation takes numbers, shape (3,), got a dict"),
     (None, "observation takes numbers, shape (3,), got a NoneType"),
-    ([0.0, [1.0], 2.0], "observation takes shape (3,), got a list of unlike parts"),
+    ([0.0, [1.0], 2.0], "observation takes shape (3,), got a list of unequal parts"),
     (np.zeros(3, complex), "observation takes numbers, got complex128"),
 ]
 ANSWERS = [
@@ -87,7 +87,7 @@ def test_other_answers(field, value, message):
 
 
 def test_a_reset_of_the_old_interface():
-    takes = "it takes returning (observation, info), got a ndarray"
+    takes = "it must return (observation, info), got a ndarray"
     fails(BadEnv("reset", "", np.zeros(3)), BadEnv(), "BadEnv(reset): reset() at step 1 of training, in e")
     fails(BadEnv("reset", "", np.zeros(3)), BadEnv(), takes)
 

@@ -251,7 +251,9 @@ def test_what_is_known_counts_less_in_the_losses():
 
 def test_remedies_need_a_largest_spread():
     for remedy in ("gated", "weighted"):
-        with pytest.raises(ValueError, match=rf"Td3: {remedy} takes False with g=Identity\(\), which has no largest"):
+        with pytest.raises(
+            ValueError, match=rf"Td3: {remedy} takes False with g=Identity\(\), which has no upper bound"
+        ):
             dataclasses.replace(SMALL, **{remedy: True})
 
 

@@ -66,7 +66,7 @@ class TestUnaskedKeywords:
             refused("bonus takes numbers, got <U4", lambda: behavior.act(np.zeros(4), [0, 1], bonus="much"))  # noqa: B023
 
     def test_reserved_names_are_still_refused(self):
-        refused("step takes no value from outside", lambda: adeu.Behavior(explorer(), POLE).observe(STEP, step=3))
+        refused("step is reserved", lambda: adeu.Behavior(explorer(), POLE).observe(STEP, step=3))
 
 
 class TestBatchSizes:

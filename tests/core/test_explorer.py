@@ -261,7 +261,7 @@ class TestRefused:
 
         f = Own(adeu.Constant(1.0))
         for method in ("asked", "ask"):
-            message = rf"Own has a carry of its own beside its parts' and must write its own {method}\(\)"
+            message = rf"Own has a carry besides that of its parts and must define {method}\(\)"
             with pytest.raises(TypeError, match=message):
                 getattr(f, method)(f.begin(KEY))
         assert f.remembers

@@ -181,7 +181,5 @@ def test_a_state_beside_its_parts_must_be_learned_by_hand():
             return {"own": jnp.zeros(3), "f": super().init(key, obs)}
 
     f = Own(adeu.Constant(1.0))
-    with pytest.raises(
-        TypeError, match=r"Own has a state of its own beside its parts' and must write its own update"
-    ):
+    with pytest.raises(TypeError, match=r"Own has a state besides that of its parts and must define update"):
         f.update(f.init(KEY, 0), None)

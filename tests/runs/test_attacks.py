@@ -80,7 +80,7 @@ def test_a_corrupt_file_is_refused_by_name(name, how, out):
     path.write_bytes(CORRUPT[how](path.read_bytes()))
     before = metrics(out)
     for attempt in (lambda: sweep(SPECS, out), lambda: adeu.runs.load(out)):
-        with pytest.raises(ValueError, match=r"lake/adeu/seed-0.*(corrupt|is no run's spec|not what the run wrote)"):
+        with pytest.raises(ValueError, match=r"lake/adeu/seed-0.*(corrupt|is not a run spec|not what the run wrote)"):
             attempt()
     assert metrics(out) == before
 
@@ -123,7 +123,7 @@ def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
 def test_what_a_spec_says_of_its_run_must_make_sense(head, out):
     spec = json.loads((first(out) / SPEC).read_text()) | head
     (first(out) / SPEC).write_text(json.dumps(spec))
-    with pytest.raises(ValueError, match=r"seed-0/spec.json is (no run's spec|corrupt)"):
+    with pytest.raises(ValueError, match=r"seed-0/spec.json is (not a run spec|corrupt)"):
         adeu.runs.load(out)
 
 
@@ -261,7 +261,7 @@ def test_bad_checkpoints_fail_their_runs_alone_and_are_never_unpickled(tmp_path,
     assert list(failed) == specs
     for kind, reason in zip(bad, failed.values(), strict=True):
         assert "checkpoint/state.npz is" in reason, kind
-        assert "delete it to begin this run again" in reason, kind
+        assert "delete it to restart this run" in reason, kind
     assert not list(tmp_path.rglob("exploded"))
     for path in paths:
         path.unlink()
@@ -372,7 +372,7 @@ def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path):
     command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LAKE, "--out", str(out)]
     two = subprocess.run(command, capture_output=True, text=True)
     assert two.returncode == 1
-    assert f"another command works in {out / 'frozen-lake'}" in two.stderr
+    assert f"another command is running in {out / 'frozen-lake'}" in two.stderr
     signal_workers(one, signal.SIGCONT)
     assert one.wait() == 0
 

@@ -35,8 +35,7 @@ def test_the_checkpoint_of_another_seed_is_rejected_and_the_others_complete(in_p
     (reason,) = (failed := sweep(SPECS, tmp_path)).values()
     assert list(failed) == [SPECS[0]]
     assert reason == (
-        "UnusableError: checkpoint/state.npz is not of this run (its spec is another one); delete it to begin this "
-        "run again"
+        "UnusableError: checkpoint/state.npz is not of this run (it has another spec); delete it to restart this run"
     )
     assert is_complete(SPECS[1], tmp_path)
     (tmp_path / SPECS[0].name / CHECKPOINT).unlink()

@@ -177,7 +177,7 @@ def test_without_ray_it_says_what_to_install(specs, tmp_path, monkeypatch):
 def test_bad_engines_are_refused(specs, tmp_path):
     with pytest.raises(ValueError, match="engine takes 'local' or 'ray', got 'dask'"):
         sweep(specs, tmp_path, engine="dask")
-    with pytest.raises(ValueError, match="address takes nothing unless the engine is 'ray', got 'auto'"):
+    with pytest.raises(ValueError, match="address takes None unless the engine is 'ray', got 'auto'"):
         sweep(specs, tmp_path, address="auto")
 
 

@@ -84,7 +84,7 @@ def test_no_more_episodes_than_the_job_has():
     training = tabular.Training(make_job(COIN))
     training.advance(1000)
     assert (training.episode, training.left) == (60, 0)
-    with pytest.raises(ValueError, match="all 60 episodes are over"):
+    with pytest.raises(ValueError, match="all 60 episodes are done"):
         training.trace()
     with pytest.raises(ValueError, match="Training: episodes takes a whole number >= 0, got -1"):
         training.advance(-1)

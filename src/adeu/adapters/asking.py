@@ -10,7 +10,7 @@ from adeu.core import check
 
 
 def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> frozenset[str]:
-    """What the behavior needs to act, all of which `owner` must offer; to learn, it gets transitions and no more.
+    """The names that the behavior needs to act, which `owner` must offer; it learns from transitions only.
 
     Examples:
         >>> import adeu, gymnasium

@@ -26,7 +26,7 @@ PerAgent = Mapping[Any, Any]
 class ParallelBehavior:
     """`Behavior` for the agents of a PettingZoo parallel environment, by their names.
 
-    Each agent has a random stream, options and rollout coins of its own. An agent that has left takes no part until
+    Each agent has its own random stream, options and rollout coins. An agent that has left is skipped until
     it is back; its next episode begins where its last one ended.
 
     Args:
@@ -35,7 +35,7 @@ class ParallelBehavior:
         seed: of all random numbers.
         shared: whether all agents share what f learns; they then need equal spaces and `possible_agents`.
         central: whether f sees, in place of the agent's own observation, those of all agents: one vector of them in
-            the order of `possible_agents`, zeros for who is not there, then a 1 or 0 for each: present or not.
+            the order of `possible_agents`, zeros for absent agents, then a 1 or 0 for each: present or not.
             The paper's central f_i: shared or not, each agent is measured by it around its own center.
         encoder: see `Behavior`; not with `central`.
 
@@ -117,8 +117,8 @@ class ParallelBehavior:
         truncations: PerAgent,
         infos: PerAgent | None = None,
     ) -> None:
-        """Takes in the step that followed `act`, as the environment returned it; an agent's end begins its next
-        episode. A cost is taken from its `infos`.
+        """Observes the step that followed `act`, as the environment returned it; begins the next episode of an agent
+        whose episode ended. A cost is taken from its `infos`.
         """
         after = self._look(next_observations)
         steps = {
@@ -143,7 +143,7 @@ class ParallelBehavior:
         self._team.observe(Transition(*map(self._rows, rows))._replace(cost=cost))
 
     def begin(self) -> None:
-        """Begins an episode for all: only for a reset before the agents' ends."""
+        """Begins an episode for all agents; needed only for a reset before their episodes end."""
         for behavior in [self._team] if self._team is not None else self._own.values():
             behavior.begin()
 
@@ -171,12 +171,12 @@ class ParallelBehavior:
             behavior.save(pathlib.Path(folder) / name)
 
     def load(self, folder: str | os.PathLike[str]) -> None:
-        """Goes on from what `save` wrote, for each agent of this environment that has a file there."""
+        """Resumes from what `save` wrote, for each agent of this environment that has a file there."""
         for agent in self._agents if self._team is None else []:
             self.behavior(agent)
         found = [(pathlib.Path(folder) / name, behavior) for name, behavior in self._files()]
         if not any(path.exists() for path, _ in found):
-            raise FileNotFoundError(f"{folder}: there is nothing that ParallelBehavior saved")
+            raise FileNotFoundError(f"{folder} has no files that ParallelBehavior saved")
         for path, behavior in found:
             if path.exists():
                 behavior.load(path)
@@ -211,6 +211,6 @@ class ParallelBehavior:
         self._team.skip([agent not in present for agent in self._agents])
 
     def _rows(self, values: PerAgent) -> np.ndarray:
-        """A row for each agent; the rows of those who are not there do not matter."""
+        """A row for each agent; the rows of absent agents are ignored."""
         filling = next(iter(values.values()))
         return np.stack([np.asarray(values.get(agent, filling)) for agent in self._agents])

@@ -34,14 +34,14 @@ from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
 
 
 class ExplorerCallback(BaseCallback):
-    """Explores on behalf of a TD3, DDPG, SAC or DQN model while it trains; `predict` stays what it is.
+    """Explores on behalf of a TD3, DDPG, SAC or DQN model while it trains; `predict` is unchanged.
 
         a ~ D(pi(s), g(f(s))), in the scaled space [-1, 1] where actions are continuous
 
     After the random warm-up (`learning_starts`) it decides each action around the model's own: around the mean
     of SAC, in place of its sampling, and around the Q-values of DQN, in place of its epsilon. f learns from each
     step, and from the batches that the model learns from. `model.save(path)` writes the explorer's state beside
-    the model, at `path` with the suffix `.adeu.npz`. Each model has an explorer of its own: a model that is new to
+    the model, at `path` with the suffix `.adeu.npz`. Each model has its own explorer: a model that is new to
     the callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
 
     Args:
@@ -91,7 +91,7 @@ class ExplorerCallback(BaseCallback):
         self.behavior.save(beside(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes on from what `save` wrote: at once for the model that learned last, and for the one that learns next.
+        """Resumes from what `save` wrote: at once for the model that learned last, and for the one that learns next.
         What has been measured and learned since is forgotten.
         """
         saved = beside(path)
@@ -113,7 +113,7 @@ class ExplorerCallback(BaseCallback):
         sb3_hook.attach(model, own)
 
     def _new(self, model: Any, fresh: bool) -> ModelExplorer:
-        """For a model that it has not explored for: a fresh one, or one that goes on from where the last one is."""
+        """For a model that it has not explored for: a fresh one, or one that continues from the last one."""
         interface = interface_of(model)
         if self._last is not None and not fresh:
             if interface != self._last.interface:
@@ -135,7 +135,7 @@ class ExplorerCallback(BaseCallback):
         learning = [host for host in hosts_of(explorer.parts.values()) if host.learn is not None]
         if self._last is not None and learning:
             warnings.warn(
-                f"{learning[0]!r} goes on with what it learned for another model, because its object is the same: "
+                f"{learning[0]!r} keeps what it learned for another model, because it is the same object: "
                 "for a fresh start, make a new object and a new ExplorerCallback.",
                 stacklevel=2,
             )
@@ -145,7 +145,7 @@ class ExplorerCallback(BaseCallback):
         self._attach_again(self.model)
 
     def _on_step(self) -> bool:
-        # Not self.model, which another model is if it was trained within this training with the same callback.
+        # Not self.model: a training of another model within this one, with the same callback, replaces it.
         self.model = model = self.locals["self"]
         self._last = own = self._explorers[model]
         own.observe(model, self.locals)
@@ -156,7 +156,7 @@ class ExplorerCallback(BaseCallback):
         return True
 
     def _attach_again(self, model: Any) -> None:
-        """Takes the model back after a call of learn() within this one."""
+        """Restores the model after a nested call of learn()."""
         own = self._explorers[model]
         if sb3_hook.listener_of(model) is not own:
             sb3_hook.detach(model)

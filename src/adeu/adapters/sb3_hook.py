@@ -1,4 +1,4 @@
-"""How an explorer gets between a Stable-Baselines3 model and its environment, and out again.
+"""Attaches an explorer to a Stable-Baselines3 model, and detaches it.
 
 For as long as it is attached, the model is of a subclass of its own class, made for it. So nothing is added to the
 model's attributes, which `model.save` would pickle, and nothing changes for any other model.
@@ -50,7 +50,7 @@ def attach(model: Any, listener: Listener) -> None:
     owner = weakref.ref(model)
 
     def owned(self: Any) -> bool:
-        """Not so a model that was loaded by the class of this one."""
+        """False for a model that was loaded by the class of this one."""
         return owner() is self
 
     def _sample_action(self: Any, learning_starts: int, action_noise: Any = None, n_envs: int = 1) -> Any:
@@ -75,7 +75,7 @@ def attach(model: Any, listener: Listener) -> None:
             listener.save(path)
 
     def _setup_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # A call of learn() attaches whom it is given, and nobody else.
+        # A call of learn() attaches only the callback it is given.
         detach(self)
         return original._setup_learn(self, *args, **kwargs)
 
@@ -95,11 +95,11 @@ def attach(model: Any, listener: Listener) -> None:
 
 
 def detach(model: Any) -> None:
-    """Makes the model what it was; nothing happens to one that nobody is attached to."""
+    """Restores the model; does nothing if no listener is attached."""
     if listener_of(model) is not None:
         model.__class__ = getattr(model, _ORIGINAL)
 
 
 def listener_of(model: Any) -> Listener | None:
-    """Whom `attach` has given the model to, if anybody."""
+    """The listener that is attached to the model, if any."""
     return getattr(model, _LISTENER, None)

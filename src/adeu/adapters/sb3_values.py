@@ -1,4 +1,4 @@
-"""What a Stable-Baselines3 or SBX model thinks of the observations it acts on: centers and Q-values, as numpy."""
+"""Centers and Q-values of a Stable-Baselines3 or SBX model for a batch of observations, as numpy."""
 
 from __future__ import annotations
 

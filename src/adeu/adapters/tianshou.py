@@ -27,7 +27,7 @@ from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy  # noqa: E4
 
 
 class Exploration:
-    """Explores on behalf of DQN, DDPG or TD3 in one collector; other collectors stay what they are.
+    """Explores on behalf of DQN, DDPG or TD3 in one collector; other collectors are unchanged.
 
         a ~ D(pi(s), g(f(s))), in the policy's own space, [-1, 1] under `action_scaling`
 
@@ -124,7 +124,7 @@ class Exploration:
 
     def _observe(self, batch: Any) -> None:
         ready, step = self._stepping, _transition(batch)
-        if self._decision is None:  # nothing was decided in a random step, but it is seen
+        if self._decision is None:  # a random step has no decision, but is observed
             self._skip(ready)
         self.behavior.observe(Transition(*(None if part is None else self._rows(ready, part) for part in step)))
 

@@ -50,7 +50,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         observation_key: what f sees.
         action_key: the action, which is replaced.
         center_key: pi(s); None: the action itself where it is continuous, `"action_value"` where it is discrete.
-        given: from what a mechanism asks for to the key it stands under, such as `{"q_values": "q_values"}`.
+        given: from each name that a mechanism needs to its key in the tensordict, such as `{"q_values": "q_values"}`.
         encoder: see `Behavior`.
 
     Examples:
@@ -120,7 +120,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         return tensordict
 
     def observe(self, data: TensorDictBase) -> None:
-        """Takes in what a collector gathered, each step once: (environments, time), or (time,) of one environment."""
+        """Observes a collector's steps, each once: (environments, time), or (time,) of one environment."""
         time = data.shape[-1]
         n = data.numel() // time
         behavior = self._ready(n)
@@ -192,7 +192,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         return sum(buffer._version for buffer in self._kept())
 
     def _carry(self, behavior: Behavior, tensordict: TensorDictBase) -> Any:
-        """What the tensordict brought along, with new episodes begun; or fresh streams."""
+        """The streams in the tensordict, with new episodes begun; or fresh streams."""
         first = tensordict.get("is_init", None)
         if first is None:
             raise KeyError(

@@ -1,4 +1,4 @@
-"""Which versions of a framework an adapter works with, and what to say about the others."""
+"""The versions of a framework that an adapter supports, and the error for others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RANGES = {
 
 
 def require(distribution: str) -> None:
-    """Refuses a framework that is missing or of a version outside the range.
+    """Rejects a framework that is missing or of a version outside the range.
 
     Examples:
         >>> from adeu.adapters.versions import require

@@ -1,4 +1,4 @@
-"""Agents in JAX that explore by a ~ D(pi(s), g(f(s))), each read in one sitting, and the loops that train them.
+"""Agents in JAX that explore by a ~ D(pi(s), g(f(s))), and the loops that train them.
 
 `agent` is the contract; `dqn` and `td3` are agents. `jax_loop` compiles one with an environment in JAX, `gym_loop`
 and `vector_loop` train one in Gymnasium environments. The rest is what they are made of.

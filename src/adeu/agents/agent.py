@@ -1,10 +1,10 @@
-"""The contract of an agent: a value, as a part is.
+"""The contract of an agent: like a part, it is a value.
 
 An `Agent` is a frozen dataclass. Its fields are its hyper-parameters and its `Explorer`, its methods are pure
-functions, and what it learns travels outside it, in values of three kinds:
+functions, and what it learns is kept outside it, in values of three kinds:
 
 - *learned*: networks, optimisers, targets, the explorer's state. `absorb`, `learn` and `sync` return a new one.
-- *acting*: the part of it that a decision reads.
+- *acting*: the part of *learned* that a decision reads.
 - *carry*: belongs to one environment. `begin` starts an episode's, `decide` returns a new one.
 
 A loop owns the environment, the replay, the warm-up, the evaluation and the random keys:
@@ -13,7 +13,7 @@ A loop owns the environment, the replay, the warm-up, the evaluation and the ran
     each step:
         decision, carry = agent.decide(key, agent.acting(learned), carry, obs, step, early)
         the environment steps
-        row, enters = agent.row(coins, transition, decision); where it enters, the replay stores the row
+        row, enters = agent.row(coins, transition, decision); if it enters, the replay stores the row
         learned = agent.absorb(key, learned, transition, step)
         every `update_every` steps after the warm-up: learned = agent.learn(key, learned, batches, step)
         every `target_every` steps after the warm-up: learned = agent.sync(learned)
@@ -40,7 +40,7 @@ from adeu.core.value import check_value
 Learned = TypeVar("Learned", bound=tuple[Any, ...])
 Acting = TypeVar("Acting", bound=tuple[Any, ...])
 Row = TypeVar("Row", bound=tuple[Any, ...])
-"""NamedTuples of each agent's own; a row has fields `obs` and `next_obs`."""
+"""NamedTuples that each agent defines; a row has fields `obs` and `next_obs`."""
 Coins = Array | NDArray[np.float64] | None
 AgentCarry = TypeVar("AgentCarry", bound=tuple[Any, ...])
 Hook = Literal["act", "observe", "update"]
@@ -59,7 +59,7 @@ class Cadence(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
-    """What every loop knows of an agent.
+    """The interface that every loop uses.
 
     Args:
         explorer: f, g and D.
@@ -87,7 +87,7 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
 
     @property
     def coins(self) -> int:
-        """How many uniform draws from [0, 1) `row` takes; 0: it gets None."""
+        """How many uniform draws from [0, 1) `row` takes; with 0, it gets None."""
         return 0
 
     @property
@@ -98,7 +98,7 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         return self.spaces
 
     def bind(self, observation_space: object, action_space: object) -> Self:
-        """The agent for these spaces, its parts bound too. Rejects what does not fit, before anything compiles."""
+        """The agent for these spaces, its parts bound too. Rejects what does not fit, before compiling."""
         spaces = self.read_spaces(observation_space, action_space)
         bound = super().bind(observation_space, action_space)
         object.__setattr__(bound, "spaces", spaces)
@@ -142,35 +142,35 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         raise NotImplementedError
 
     def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[Row, Array | bool]:
-        """What the replay stores of a step, and whether it does; written with operators alone, for numpy and JAX."""
+        """What the replay stores of a step, and whether it does; uses operators only, to work in numpy and JAX."""
         raise NotImplementedError
 
     def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:
-        """Learns from a new transition; each is seen once."""
+        """Learns from a new transition; called once for each."""
         raise NotImplementedError
 
     def learn(self, key: Key, learned: Learned, batches: Row, step: Array) -> Learned:
-        """Learns from `updates` minibatches, stacked in front."""
+        """Learns from `updates` minibatches, stacked along a leading axis."""
         raise NotImplementedError
 
     def sync(self, learned: Learned) -> Learned:
-        """Copies networks into target networks, where the agent does that at once."""
+        """Copies networks into target networks, for agents with hard target updates."""
         return learned
 
     def figures(self, learned: Learned) -> dict[str, Array]:
-        """Numbers to log; left alone, those of f, whose state is in `learned.explorer`."""
+        """Numbers to log; by default those of f, whose state is in `learned.explorer`."""
         state = getattr(learned, "explorer", None)
         return {} if state is None else self.explorer.f.figures(state.f)
 
 
 AnyAgent = Agent[Any, Any, Any, Any]
 Opaque = tuple[object, ...]
-"""What a loop hands on from one method of its agent to another."""
+"""What a loop passes from one method of its agent to another."""
 OpaqueAgent = Agent[Opaque, Opaque, Opaque, Opaque]
 
 
 def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:
-    """Rejects an explorer that needs what neither the agent nor, by the names `also`, its loop gives."""
+    """Rejects an explorer that needs names which neither the agent nor its loop (`also`) gives."""
     for hook, offered in agent.offers.items():
         missing = agent.explorer.needs(hook) - offered - also
         if missing:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adeu.agents.reading import Reader
 
 Place = Callable[[], str]
-"""Says where in the training a call is made; called for an error message only."""
+"""Describes where in the training a call is made; only called for an error message."""
 
 
 class EnvStep(NamedTuple):
@@ -68,12 +68,12 @@ class CheckedEnv:
             raise self.named("step", place, error) from None
 
     def named(self, call: str, place: Place, error: ValueError) -> ValueError:
-        """The error with the names of the environment and the call in front."""
+        """The error, prefixed with the names of the environment and the call."""
         return ValueError(f"{self._env}: {call}() {place()}: {error}")
 
 
 def _values(returned: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    takes = f"it takes returning ({', '.join(names)})"
+    takes = f"it must return ({', '.join(names)})"
     if not isinstance(returned, tuple) or len(returned) != len(names):
         length = f" of {len(returned)}" if isinstance(returned, tuple | list) else ""
         raise ValueError(f"{takes}, got a {type(returned).__name__}{length}")

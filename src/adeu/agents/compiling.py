@@ -18,9 +18,9 @@ from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.cores import cores
 
 THREADED = {"xla_cpu_experimental_ynn_fusion_type": ""}
-"""Products by Eigen alone; for some, XLA takes a library (YNNPACK) that gains nothing from a second thread."""
+"""Uses Eigen for all matrix products; XLA's alternative (YNNPACK) does not gain from a second thread."""
 BEGIN, ACT, ABSORB, LEARN = range(4)
-"""What random numbers are for: each use has its own at each step."""
+"""The uses of random numbers: each has its own stream at each step."""
 
 Given = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class AgentSteps(NamedTuple, Generic[Learned, Acting, AgentCarry]):
 
 
 class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
-    """What each environment of a vector has its own of, for all of them at once."""
+    """The methods that act per environment, batched over a vector."""
 
     begin: Callable[[Array, np.int32, AgentCarry | None, NDArray[np.bool_]], AgentCarry]
     decide: Callable[
@@ -96,7 +96,7 @@ def compile_agent(agent: Agent[Learned, Acting, Row, AgentCarry]) -> AgentSteps[
 
 @functools.lru_cache(maxsize=64)
 def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) -> VectorSteps[Acting, AgentCarry]:
-    """For an agent that is bound to its spaces, in so many environments."""
+    """For an agent that is bound to its spaces, in this many environments."""
 
     def begin(key: Array, number: Array, carry: AgentCarry | None, begun: Array) -> AgentCarry:
         """A new carry where an episode begins."""
@@ -108,7 +108,7 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
     def decide(
         key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, real: Array
     ) -> tuple[Decision, AgentCarry]:
-        """Where the step is not a real one but a reset, the carry stays as it is."""
+        """Keeps the carry where the step was only a reset."""
         keys = jax.random.split(at(key, ACT, step), envs)
         decision, after = jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
         return decision, jax.vmap(select)(real, after, carry)
@@ -118,7 +118,7 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
 
 @functools.cache
 def options() -> dict[str, str] | None:
-    """For `jax.jit(compiler_options=...)`. None, XLA's own choice: with one thread, or where it lacks the option."""
+    """For `jax.jit(compiler_options=...)`. None (XLA's default) with one thread, or if it lacks the option."""
     if int(os.environ.get("NPROC") or cores()) < 2:
         return None
     try:

@@ -36,7 +36,7 @@ class DqnActing(NamedTuple):
     networks: nets.QNetworks
     prior: nets.QNetworks | None
     optimizer: lazy_adam.LazyAdam
-    """Some rows of a table are moved when they are read."""
+    """Some rows of a table are updated only when read."""
     explorer: ExplorerState
 
 
@@ -67,7 +67,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
     Args:
         explorer: f, g and D. The center is Q(s, .); with several networks, `center` selects it.
         capacity: how many transitions the replay holds.
-        batch: how many an update takes.
+        batch: how many transitions an update uses.
         hidden: the sizes of the hidden layers.
         learning_rate: of Adam.
         gamma: the discount, in [0, 1].
@@ -75,19 +75,19 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         target_every: environment steps per copy into the target network, a multiple of `update_every`.
         double: whether the network chooses the action that the target network values.
         loss: "huber" or "mse".
-        ensemble: how many networks, K, each with a target network of its own.
+        ensemble: how many networks, K, each with its own target network.
         heads: whether these are K heads on one trunk: they share all layers but the last.
         center: with several networks, the preferences of behaviour: their "mean", those of one "sampled" for each
             episode (bootstrapped DQN), or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
-        mask_probability: how likely each network learns from a transition, in (0, 1].
+        mask_probability: the probability that a network learns from a transition, in (0, 1].
         prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
-        rows: where an observation is a state's number, the rows of the first layer start uniform within this. Within
-            the usual 1/sqrt(rows) states hardly differ: a wide network often begins with one action everywhere.
+        rows: if an observation is a state index, the rows of the first layer start uniform within this. Within
+            the usual 1/sqrt(rows) states hardly differ: a wide network often prefers one action everywhere at first.
         from_zero: whether every value is 0 at first, so that only the explorer looks for the first reward. Random
             weights prefer different actions in different states, which explores too.
-        adam: "rows" moves the rows that a batch names, and the others when they are read; "dense" moves all of them
-            at every step: the same result, but slower.
+        adam: "rows" updates the rows that a batch reads, and the others when they are read; "dense" updates all
+            of them at every step: the same result, but slower.
 
     Examples:
         >>> import adeu
@@ -203,7 +203,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return jnp.asarray(greedy.action)
 
     def preferences(self, q: Array, member: Array) -> Array:
-        """What behaviour prefers, from the (K, actions) values of all networks."""
+        """The preferences of behaviour, from the (K, actions) values of all networks."""
         if self.center == "sampled":
             return q[member]
         return jnp.mean(q, axis=0) + (self.ucb * jnp.std(q, axis=0) if self.center == "ucb" else 0.0)
@@ -218,7 +218,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         one = DqnRow(*(jnp.asarray(value)[None] for value in row))
         action = one.action[None, :, None]
         error = self._targets(learned, one) - _taken(self._q(self.acting(learned), one.obs), action)
-        td_error = jnp.mean(error[:, 0])  # compiled away where no part asks for it
+        td_error = jnp.mean(error[:, 0])  # compiled away if no part needs it
         return learned._replace(
             explorer=self.explorer.observe(learned.explorer, transition, step=step, td_error=td_error)
         )
@@ -257,7 +257,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return q if prior is None else q + self.prior * nets.q_values(prior, obs)
 
     def _targets(self, learned: DqnLearned, batch: DqnRow) -> Array:
-        """Y of all networks for a batch: (K, batch)."""
+        """The targets y of all networks for a batch: (K, batch)."""
         q = self._with_prior(nets.q_values(learned.target, batch.next_obs), learned.prior, batch.next_obs)
         chooser = self._q(self.acting(learned), batch.next_obs) if self.double else q
         best = _taken(q, jnp.argmax(chooser, axis=-1)[..., None])

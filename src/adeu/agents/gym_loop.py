@@ -1,12 +1,12 @@
-"""Any agent in a Gymnasium environment, where the loop is Python's.
+"""Trains any agent in a Gymnasium environment, with a loop in Python.
 
 until all steps are taken:
     reset, with the episode's own seed
     until the episode ends:
         the agent decides, the environment steps, the agent learns
-        every `evaluate_every` steps, and before the first: greedy episodes in an environment of their own
+        every `evaluate_every` steps, and before the first: greedy episodes in a separate environment
 
-A loop is saved between two episodes, when nothing of the environment is left, and so resumes with the same bits.
+A loop is saved between two episodes, so that no environment state is needed, and resumes bit for bit.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class GymLoop:
         env: where it trains.
         evaluation_env: another one of the same kind, for greedy episodes.
         steps: how many to train, a multiple of `evaluate_every`.
-        seed: of everything that is drawn.
+        seed: of all random numbers.
         warmup: steps before the first update; TD3 and SAC act at random there.
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
-        traced: the episodes to write down step by step, counted from 1.
-        given: arrays with an entry per step, which f gets by their names.
-        overlap: whether the environment steps while the networks train, with decisions by those of the update before
-            (an episode begins with the newest). For several threads; not the algorithm to the letter.
+        traced: the episodes to record step by step, counted from 1.
+        given: arrays with an entry per step, passed to f by their names.
+        overlap: whether the environment steps while the networks train; decisions then use the networks before the
+            update (an episode begins with the newest). Needs several threads; deviates slightly from the algorithm.
         recorded: whether to keep the spread of every step, in `spreads`, and whether f was asked, in `asked`.
-        single_every: training episodes between two single greedy episodes, kept in `singles`; 0: none.
-        stream: which random numbers episodes begin with, such as the coins of rollout episodes: 0 or 1, so that two
-            runs of one seed can have their own.
+        single_every: training episodes between single greedy episodes, kept in `singles`; 0: none.
+        stream: 0 or 1, selects the random numbers drawn at the start of episodes, such as the coins of rollout
+            episodes, so that two runs of one seed can differ in them.
 
     Examples:
         >>> import adeu, gymnasium
@@ -101,11 +101,11 @@ class GymLoop:
 
     @functools.cached_property
     def _player(self) -> Player[Opaque, Opaque, Opaque, Opaque]:
-        """Made when it is first needed: it compiles and takes memory."""
+        """Created when first needed, because it compiles and takes memory."""
         return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap, self.stream)
 
     def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
-        """Plays one episode, cut where the steps end: a row for each evaluation in it, and its trace if asked for."""
+        """Plays one episode, or until the steps end; returns a row per evaluation, and its trace if requested."""
         player, reader, rows, noted = self._player, self._reader, [], list[tuple[object, ...]]()
         traced, before, ended = self.episode + 1 in self.traced, False, False
         env = CheckedEnv(self.env, reader)
@@ -138,7 +138,7 @@ class GymLoop:
         return rows, _columns(noted) if traced else {}
 
     def arrays(self) -> Arrays:
-        """Between two calls of `advance`, everything that changes."""
+        """Everything that changes, between two calls of `advance`."""
         counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
         recorded = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
         spreads = {name: array[: self.step].copy() for name, array in recorded.items()}

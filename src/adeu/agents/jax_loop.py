@@ -1,4 +1,4 @@
-"""Any agent in an environment in JAX, compiled from end to end: acting, replay, learning and evaluation in one scan.
+"""Trains any agent in an environment in JAX, compiled as a whole: acting, replay, learning, evaluation in one scan.
 
 for each piece of `evaluate_every` steps:
     for each `target_every` steps:
@@ -6,9 +6,9 @@ for each piece of `evaluate_every` steps:
         for each `update_every` steps:
             it decides, the environment steps, the replay stores the row   (update_every times)
             it learns from minibatches
-    greedy episodes, which train nothing
+    greedy episodes, without training
 
-The first `warmup` steps fill the replay alone.
+The first `warmup` steps only fill the replay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from adeu.core.value import check_value
 
 
 class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
-    """Everything that changes, as arrays: saved by `np.savez` of its leaves, a run resumes with the same bits."""
+    """Everything that changes, as arrays: save its leaves with `np.savez`, and a run resumes bit for bit."""
 
     key: Array
     step: Array
@@ -45,7 +45,7 @@ class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
     carry: AgentCarry
     obs: Array
     total: Array
-    """The reward of the episode so far."""
+    """The return of the episode so far."""
     env: object
 
 
@@ -65,7 +65,7 @@ class StepTally(NamedTuple):
 
 
 class GreedyEpisode(NamedTuple):
-    """A greedy episode under way."""
+    """A greedy episode in progress."""
 
     key: Key
     obs: Array
@@ -76,7 +76,7 @@ class GreedyEpisode(NamedTuple):
 
 
 class LoopPiece(NamedTuple):
-    """The results of a piece of `evaluate_every` steps: a number for each seed, or an array of them per piece."""
+    """The results of a piece of `evaluate_every` steps: a number per seed, or an array of them per piece."""
 
     step: Array | NDArray[Any]
     evaluation: Array | NDArray[Any]
@@ -98,7 +98,7 @@ class LoopPiece(NamedTuple):
     """The 10th percentile of the spread in such steps."""
     spread_p90: Array | NDArray[Any]
     deviation: Array | NDArray[Any]
-    """How far actions lay from the policy's on average, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
+    """The mean distance of actions from the policy's, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
     spreads: Array | NDArray[Any]
     """The spread of each step: an array of `evaluate_every` numbers for each seed."""
     asked: Array | NDArray[Any]
@@ -128,7 +128,7 @@ class ByValue:
     @staticmethod
     def _value(leaf: object) -> object:
         array = np.asarray(leaf)
-        # The bytes of an object's array are its address.
+        # The bytes of an object array are addresses.
         return leaf if array.dtype == object else (str(array.dtype), array.shape, array.tobytes())
 
 
@@ -148,7 +148,7 @@ class JaxLoop:
             there.
         evaluate_every: steps per evaluation, a multiple of the agent's `target_every`.
         evaluate_episodes: greedy episodes in one.
-        evaluate_steps: after so many steps such an episode is cut.
+        evaluate_steps: the most steps of a greedy episode.
         given: the names of the arrays that `advance` takes.
     """
 
@@ -189,14 +189,14 @@ class JaxLoop:
         return run.init_many(seeds) if seeds.ndim else run.init(seeds)
 
     def advance(self, state: AnyLoopState, given: Given | None = None) -> tuple[AnyLoopState, LoopPiece]:
-        """Plays a piece of `evaluate_every` steps, in one state or in several that are equally far.
+        """Plays a piece of `evaluate_every` steps, in one state or in several at the same step.
 
         Args:
             state: what `init` or the last call returned.
             given: an array for each name in the loop's `given`, with an entry for every step since the first, which f
                 gets by the name; with several states, an array for each of them. In greedy episodes f gets 0.
 
-        Raises a `ValueError` where training diverged in any of them.
+        Raises a `ValueError` if training diverged in any of them.
         """
         given = dict(given or {})
         run, step = _compile(self), int(np.ravel(state.step)[0])
@@ -331,7 +331,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         first_obs, afresh = self._reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
         if enters is not True:
-            enters = enters | (state.replay.added == 0)  # an empty one takes any row
+            enters = enters | (state.replay.added == 0)  # an empty replay takes any row
         replay = replay_jax.add(state.replay, row, True if early else enters)
         learned = agent.absorb(key_absorb, state.learned, transition, state.step)
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh

@@ -1,7 +1,7 @@
-"""JAX's own random numbers without its loop: on a CPU `jax.random` runs every draw's twenty rounds in a loop.
+"""JAX's random numbers with its loop unrolled: on a CPU `jax.random` runs the twenty rounds of a draw in a loop.
 
-Each pass of such a loop costs more than its arithmetic, and an agent's step draws about ten times. Written out, the
-rounds of a draw are one small kernel, with the same bits.
+Each iteration of such a loop costs more than its arithmetic, and an agent's step draws about ten times. Unrolled,
+the rounds of a draw are one small kernel, with the same bits.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ FLAT = define_prng_impl(
 
 
 def new(seed: Number) -> Key:
-    """The key of a seed; what is drawn from it is what `jax.random.key(seed)` gives."""
+    """The key of a seed; draws equal those of `jax.random.key(seed)`."""
     return jax.random.key(seed, impl=FLAT)
 
 
 def split(key: Key, count: int = 2) -> list[Key]:
-    """The keys that `jax.random.split` makes of it, to be unpacked."""
+    """The keys that `jax.random.split` returns, as a tuple to unpack."""
     return list(jax.random.split(key, count))
 
 

@@ -1,13 +1,13 @@
-"""Adam for Q-networks whose first layer is a table, of which each batch names a few rows.
+"""Adam for Q-networks whose first layer is a table, of which each batch reads a few rows.
 
-Between two batches that name it, a row has no gradient: its moments m and v decay, and what is left of the momentum
-still moves it. That can wait until the row is read. From step t to step t + k it moves by
+Between two batches that read it, a row has no gradient: its moments m and v decay, and the remaining momentum
+still moves it. This update is deferred until the row is read. From step t to step t + k it moves by
 
     learning_rate * m / sqrt(v) * (W(t) - rho^k * W(t + k)),   W(t) = sum_{j >= 1} rho^j c(t + j)
     rho = beta1 / sqrt(beta2),   c(t) = sqrt(1 - beta2^t) / (1 - beta1^t)
 
-where only the 1e-8 beside sqrt(v) is taken as if it stayed the same: where gradients are not about as small, a
-thousand steps end within a twentieth of a learning rate of dense Adam's.
+which is exact but for Adam's epsilon, the 1e-8 added to sqrt(v), taken as constant: unless gradients are about
+as small, a thousand steps end within a twentieth of a learning rate of dense Adam's.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from adeu.core.contract import Array
 from adeu.core.networks import BETA1, BETA2, SMALL, QNetworks
 
 Loss = Callable[[nets.Layers, Array], tuple[Array, Array]]
-"""From the later layers and the first layer's output to a number, and to what is handed on."""
+"""From the later layers and the first layer's output to the loss and an auxiliary output."""
 TINY = 1e-30
 RHO: float = BETA1 / BETA2**0.5
 LATE = 20_000
-"""From there on c(t) is 1."""
+"""The step from which c(t) is 1."""
 
 
 class RowMoments(NamedTuple):
-    """A table's moments, each row's as they were when a batch last named it."""
+    """A table's moments, each row's as of the last batch that read it."""
 
     mean: Array
     square: Array
     time: Array
-    """(rows,): the step in which that was."""
+    """(rows,): the step of that batch."""
     step: Array
 
 
@@ -69,24 +69,24 @@ def _momentum() -> NDArray[np.float32]:
 
 
 def _by_now(table: Array, rows: RowMoments, learning_rate: float, place: Array | slice) -> tuple[Array, Array, Array]:
-    """These rows of the table and their moments, as if each step had moved them."""
+    """These rows of the table and their moments, with the deferred updates applied."""
     mean, square, time = rows.mean[:, place], rows.square[:, place], rows.time[place]
     W, idle = jnp.asarray(_momentum()), (rows.step - time).astype(mean.dtype)
     left = W[jnp.minimum(time, LATE)] - RHO**idle * W[jnp.minimum(rows.step, LATE)]
-    small = SMALL * jnp.sqrt(1 - BETA2 ** time.astype(mean.dtype))  # beside v as Adam corrects it, here before that
+    small = SMALL * jnp.sqrt(1 - BETA2 ** time.astype(mean.dtype))  # epsilon for v before its bias correction
     moved = learning_rate * left[..., None] * mean / (jnp.sqrt(square) + jnp.maximum(small, TINY)[..., None])
     return table[:, place] - moved, BETA1 ** idle[..., None] * mean, BETA2 ** idle[..., None] * square
 
 
 def features(networks: QNetworks, state: LazyAdam, learning_rate: float, obs: Array) -> Array:
-    """What the first layer makes of a batch by now: (K, batch, hidden)."""
+    """The first layer's output for a batch, with the deferred updates applied: (K, batch, hidden)."""
     if state.rows is None:
         return nets.read_first(networks.first, obs)
     return _by_now(networks.first, state.rows, learning_rate, obs)[0]
 
 
 def settled(networks: QNetworks, state: LazyAdam, learning_rate: float) -> QNetworks:
-    """The networks with every row where it is by now."""
+    """The networks with the deferred updates applied to every row."""
     if state.rows is None:
         return networks
     return networks._replace(first=_by_now(networks.first, state.rows, learning_rate, slice(None))[0])
@@ -114,7 +114,7 @@ def _descend_rows(
     (by_rest, by_value), out = jax.grad(loss, argnums=(0, 1), has_aux=True)(networks.rest, value)
     rest, dense = nets.adam_step(networks.rest, by_rest, state.dense, learning_rate)
     alike = (obs[:, None] == obs[None, :]).astype(value.dtype)
-    gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row named twice gets both parts, twice alike
+    gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row read twice gets the sum, in both places
     mean = BETA1 * mean + (1 - BETA1) * gradient
     square = BETA2 * square + (1 - BETA2) * gradient**2
     step = rows.step + 1

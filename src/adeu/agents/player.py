@@ -1,4 +1,4 @@
-"""An agent at play in one environment: what it has learned, its carry, its replay and its random numbers."""
+"""An agent acting in one environment: what it has learned, its carry, its replay and its random numbers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ SAMPLE, COINS = 0, 1
 """Streams of the replay's random numbers."""
 REPLAY = "replay/"
 EPISODES = 2**30
-"""More than any run has."""
+"""More steps than any run has."""
 
 
 class Player(Generic[Learned, Acting, Row, AgentCarry]):
-    """The stateful side of an agent. What it draws derives from its seed and the step, so that it needs no saving.
+    """The stateful side of an agent. Random numbers derive from the seed and the step, so they need no saving.
 
     Args:
         agent: bound to the environment's spaces.
         reader: of these spaces.
-        seed: of everything that is drawn.
+        seed: of all random numbers.
         warmup: steps before the first update.
-        overlap: whether decisions may read the networks of the update before, while the newest is computed.
-        stream: which random numbers episodes begin with, 0 or 1.
+        overlap: whether decisions may use the previous update's networks while the newest is computed.
+        stream: 0 or 1, selects the random numbers drawn at the start of episodes.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         return numpy
 
     def observe(self, transition: Transition, decision: Decision, step: int) -> None:
-        """Takes in what the decision led to, and learns where that is due; `step` counts it."""
+        """Stores what the decision led to, and learns if it is due; `step` includes this step."""
         agent, (update_every, _, target_every) = self.agent, self.agent.cadence
         coins = draws(self._seed, step, COINS).random(agent.coins) if agent.coins else None
         row, enters = agent.row(coins, transition, decision)
-        if enters or step <= self._warmup or not len(self._replay):  # an empty one takes any row
+        if enters or step <= self._warmup or not len(self._replay):  # an empty replay takes any row
             self._replay.add(row, bool(transition.terminated or transition.truncated))
         trained = step - self._warmup
         if target_every and trained > 0 and (trained - 1) % target_every == 0:
@@ -94,13 +94,13 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
             self._learn(step)
 
     def exploit(self, obs: NDArray[Any], given: Mapping[str, Any]) -> NDArray[Any]:
-        """The greedy action; changes nothing."""
+        """The greedy action; has no side effects."""
         action = np.asarray(self._run.exploit(self._key, self.agent.acting(self._learned), self._carry, obs, given))
         check_converged(self.agent, "the greedy action", action)
         return action
 
     def arrays(self) -> Arrays:
-        """Between two episodes, everything that changes."""
+        """Everything that changes, between two episodes."""
         check_learned(self.agent, self._learned)
         replay = {REPLAY + name: value for name, value in self._replay.arrays().items()}
         return arrays_of((self._learned, self._carry)) | replay | {"begun": np.array(self._episode)}
@@ -113,7 +113,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._episode = int(arrays["begun"])
 
     def figures(self) -> dict[str, float]:
-        """What the agent has to log."""
+        """The agent's numbers to log."""
         return {name: float(value) for name, value in self.agent.figures(self._learned).items()}
 
     def check_converged(self) -> None:

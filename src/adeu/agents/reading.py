@@ -1,4 +1,4 @@
-"""Between an environment's numbers and an agent's: observations as flat arrays, actions as the space takes them."""
+"""Converts between an environment and an agent: observations to flat arrays, actions to those of the space."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from adeu.behavior import arrays
 
 NUMBERS, WHOLE, FLAGS = {float, int, np.float32, np.float64}, {int, np.int64}, {bool, np.bool_}
-"""Types whose values need no further look."""
+"""Types whose values need no further check."""
 
 
 class Reader:
     """Reads the observations and rewards of environments with these spaces, and writes their actions.
 
-    A Discrete counts from 0 inside, from its `start` outside. What is read is a copy: an environment may write into
-    what it returned.
+    A Discrete counts from 0 inside, from its `start` outside. Observations are copied, because an environment may
+    write into what it returned.
 
     Args:
         observation_space: a Box or a Discrete, of a single environment.
@@ -41,7 +41,7 @@ class Reader:
         return np.zeros((), np.int32) if self._states else np.zeros(self._size, self.dtype)
 
     def obs(self, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
-        """One observation, or a batch with `lead` in front; rejects what the space does not have."""
+        """One observation, or a batch with leading axes `lead`; rejects values outside the space."""
         if self._states:
             return self._state(value, self._states, lead)
         if type(value) is np.ndarray and value.dtype == self._taken and value.shape == lead + self._shape:
@@ -53,7 +53,7 @@ class Reader:
         return own.astype(self.dtype, copy=False).reshape(*lead, -1)
 
     def _state(self, value: Any, states: int, lead: tuple[int, ...]) -> NDArray[np.int32]:
-        """The number of a state, or of each environment's."""
+        """The index of a state, or one per environment."""
         first = self._first_state
         if not lead and type(value) in WHOLE and 0 <= value - first < states:
             return np.array(value - first, np.int32)

@@ -1,4 +1,4 @@
-"""An agent tried on an environment's spaces, without compiling anything."""
+"""Checks an agent against an environment's spaces, without compiling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rehearse(agent: AnyAgent, observation_space: Space[Any], action_space: Space[Any]) -> None:
-    """Binds the agent and traces a decision and an update; raises where the agent or its explorer does not fit."""
+    """Binds the agent and traces a decision and an update; raises if the agent or its explorer does not fit."""
     bound: OpaqueAgent = agent.bind(observation_space, action_space)
     reader = Reader(observation_space, action_space)
     check_needs(bound)

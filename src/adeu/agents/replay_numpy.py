@@ -1,7 +1,7 @@
-"""A ring of rows in one numpy array, with each observation stored once.
+"""A ring buffer of rows in one numpy array, with each observation stored once.
 
-The next observation of a row is the observation of the row after it. Where that is not so, at the end of an episode,
-it is stored separately.
+The next observation of a row is the observation of the row after it. At the end of an episode,
+where it is not, it is stored separately.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adeu.core.contract import Array, Decision, Transition
 
 Floats = NDArray[np.floating[Any]]
 LARGEST = 2**24
-"""Whole numbers up to it are exact in a float of 32 bits."""
+"""Integers up to this are exact in float32."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RowLayout(Generic[Row]):
 
     Args:
         kind: the row's NamedTuple.
-        names: of its fields but `next_obs`.
+        names: of its fields except `next_obs`.
         shapes: of each.
         types: "b", "i" or "f" for each.
     """
@@ -113,7 +113,7 @@ class NumpyReplay(Generic[Row]):
         self.layout = layout
         self._slices = layout.slices
         self._obs = self._slices["obs"]
-        # One place more than rows: it holds the newest row's next observation. Memory is taken when written to.
+        # One more than the capacity, for the newest row's next observation. Memory is allocated on the first write.
         self._rows: Floats = np.zeros((capacity + 1, layout.width), dtype)
         self._separate = np.full(capacity + 1, -1, np.int32)
         """For each row, where its next observation is stored separately; -1: it is the next row's."""
@@ -142,11 +142,11 @@ class NumpyReplay(Generic[Row]):
         self.added += 1
 
     def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> tuple[Floats, Floats]:
-        """The rows at places below `len` and their next observations, with `shape` in front; see `RowLayout.unpack`.
+        """Rows at indices below `len` and their next observations, with leading axes `shape`; see `RowLayout.unpack`.
 
-        As the ring turns, a place gets another row.
+        As rows are added, an index refers to other rows.
         """
-        if self.added > self.capacity:  # skip the place that waits for the next row
+        if self.added > self.capacity:  # skip the free place for the next row
             places = np.where(places >= self.added % (self.capacity + 1), places + 1, places)
         after = places + 1
         after[after > self.capacity] = 0
@@ -157,7 +157,7 @@ class NumpyReplay(Generic[Row]):
         return rows.reshape(*shape, rows.shape[1]), next_obs.reshape(*shape, next_obs.shape[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything in it, without the places that were never written to."""
+        """Its content, without the places that were never written."""
         used = min(self.added + 1, self.capacity + 1)
         ends = np.flatnonzero(self._separate[:used] >= 0)
         last = self._stored[self._separate[ends]]

@@ -25,13 +25,13 @@ from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.explorer import ExplorerCarry, ExplorerState
 
 SMALLEST, LARGEST = -20.0, 2.0
-"""Of the logarithm of pi's standard deviation."""
+"""The bounds of the logarithm of pi's standard deviation."""
 TINY = 1e-6
 
 
 class SacLearned(NamedTuple):
     actor: nets.Layers
-    """The last layer has the means and, behind them, the logarithms of the standard deviations."""
+    """The last layer has the means, followed by the logarithms of the standard deviations."""
     critics: nets.Layers
     critics_target: nets.Layers
     actor_adam: nets.Adam[nets.Layers]
@@ -68,11 +68,11 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
     Args:
         explorer: f, g and D, which explore around the center.
         capacity: how many transitions the replay holds.
-        batch: how many an update takes.
+        batch: how many transitions an update uses.
         hidden: the sizes of the hidden layers, of actor and critics alike.
         learning_rate: of all Adams.
         gamma: the discount, in [0, 1].
-        tau: how far targets follow in one step, in (0, 1].
+        tau: the step of the soft target update, in (0, 1].
         critics: how many, K >= 2. The target is the minimum over all of them.
         center: "mean", tanh(mu(s)), so that only the explorer explores; "sample", the agent's own draw from pi(.|s),
             to which D adds.
@@ -182,7 +182,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = SacRow(*(jnp.asarray(value)[None] for value in row))
         y = self._targets(learned, one, jax.random.normal(key, one.action.shape), self._temperature(learned))
-        td_error = jnp.mean(y - nets.values(learned.critics, one.obs, one.action))  # compiled away if nobody asks
+        td_error = jnp.mean(y - nets.values(learned.critics, one.obs, one.action))  # compiled away if unused
         explorer = self.explorer.observe(learned.explorer, transition, step=step, td_error=td_error)
         return learned._replace(explorer=explorer)
 
@@ -194,7 +194,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         """`learn` with the normal noise of the actions given: of those at s, then of those at s'."""
         temperature = self._temperature(learned)
         y = self._targets(learned, batch, noise[1], temperature)
-        # The temperature and the actor learn from the same draw, by the actor as it was.
+        # The temperature and the actor learn from the same draw of the actor before its update.
         _, log_prob = sample(learned.actor, batch.obs, noise[0])
         learned = self._improve_temperature(learned, log_prob)
         learned, td_error = self._improve_critics(learned, batch, y)

@@ -20,7 +20,7 @@ class Spaces(NamedTuple):
     inputs: int
     """How many numbers an observation has; where `discrete`, how many states there are."""
     discrete: bool
-    """Whether an observation is the number of a state."""
+    """Whether an observation is a state index."""
     actions: int
     """How many actions there are; in a Box, how many numbers an action has."""
     low: tuple[float, ...] = ()

@@ -63,25 +63,25 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
     Args:
         explorer: f, g and D. The center is pi(s), or what `center` selects.
         capacity: how many transitions the replay holds.
-        batch: how many an update takes.
+        batch: how many transitions an update uses.
         hidden: the sizes of the hidden layers, of actor and critics alike.
         learning_rate: of both Adams.
         gamma: the discount, in [0, 1].
-        tau: how far targets follow in one step, in (0, 1].
+        tau: the step of the soft target update, in (0, 1].
         policy_noise: of the target's action.
         noise_clip: where that noise is clipped.
         policy_delay: critic updates per actor update; environment steps per call of both.
-        critics: how many, K >= 2. Of more than two, the target is the minimum over a pair drawn for each update.
-        center: "policy", pi(s); "ucb", of `candidates` normal draws around pi(s) and pi(s) itself the one with the
-            highest Q_mean + ucb * Q_std; "noisy", pi(s) with noisy weights, drawn at each step.
+        critics: how many, K >= 2. With more than two, the target is the minimum over a pair drawn for each update.
+        center: "policy", pi(s); "ucb", the action with the highest Q_mean + ucb * Q_std among pi(s) and
+            `candidates` normal draws around it; "noisy", pi(s) with noisy weights, drawn at each step.
         ucb: lambda.
         candidates: how many.
         candidate_spread: their standard deviation, in half ranges.
-        bonus: an intrinsic reward, added to the reward of a transition: this f at its next observation, when it is
-            learned from. It learns there, too.
+        bonus: an f whose value at the next observation is added to a transition's reward as an intrinsic reward, when
+            the transition is learned from. This f learns from the same batches.
         gated: after the warm-up, a transition enters the replay with probability g(f(s))/max g, so that known
             transitions do not fill it.
-        weighted: the losses weigh a transition by g(f(s))/max g, by f as it is when it is learned from, outside
+        weighted: the losses weigh a transition by g(f(s))/max g, with the current f, outside
             rollout episodes.
 
     Examples:
@@ -138,7 +138,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
             check.refuse(self, "weighted", "an f that carries nothing from step to step", self.explorer.f)
         for argument in ("gated", "weighted"):
             if getattr(self, argument) and not self.explorer.g.ceiling:
-                takes = f"False with g={self.explorer.g}, which has no largest value"
+                takes = f"False with g={self.explorer.g}, which has no upper bound"
                 check.refuse(self, argument, takes, getattr(self, argument))
 
     def _check_bonus(self, bonus: Mechanism) -> None:
@@ -217,7 +217,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = Td3Row(*(jnp.asarray(value)[None] for value in row))
         y = self._targets(key, learned, one, jnp.zeros_like(one.action))
-        td_error = jnp.mean(y - nets.values(learned.critics, one.obs, one.action))  # compiled away if nobody asks
+        td_error = jnp.mean(y - nets.values(learned.critics, one.obs, one.action))  # compiled away if unused
         explorer = self.explorer.observe(learned.explorer, transition, step=step, td_error=td_error)
         return learned._replace(explorer=explorer)
 
@@ -246,7 +246,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return tried[jnp.argmax(jnp.mean(q, axis=0) + self.ucb * jnp.std(q, axis=0))]
 
     def _targets(self, key: Key, learned: Td3Learned, batch: Td3Row, noise: Array) -> Array:
-        """Y of a batch: (batch,)."""
+        """The targets y of a batch: (batch,)."""
         key_weights, key_pair, key_bonus, key_begin = keys.split(key, 4)
         next_action = policy(nets.draw(key_weights, learned.actor_target), batch.next_obs)
         smoothing = jnp.clip(self.policy_noise * noise, -self.noise_clip, self.noise_clip)
@@ -262,7 +262,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return jnp.asarray(reward + self.gamma * jnp.where(batch.terminated, 0.0, q))
 
     def _weight(self, key: Key, learned: Td3Learned, obs: Array, step: Array) -> Array:
-        """How much each observation of a batch counts in a loss."""
+        """The weight of each observation of a batch in a loss."""
         if not self.weighted:
             return jnp.ones(())
         key_begin, key_measure = keys.split(key)
@@ -294,7 +294,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         seen = Transition(batch.obs, action, batch.reward, batch.next_obs, batch.terminated, no)
         explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=td_error)
         bonus = learned.bonus
-        if self.bonus is not None:  # it learns where it pays
+        if self.bonus is not None:  # the bonus learns from the same batch
             bonus = self.bonus.update(bonus, seen._replace(obs=batch.next_obs), step=step)
         return learned._replace(critics=critics, critics_adam=adam, explorer=explorer, bonus=bonus)
 

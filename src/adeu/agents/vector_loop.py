@@ -1,10 +1,10 @@
-"""Any agent in a vector of Gymnasium environments, which step together and end their episodes each in its own time.
+"""Trains any agent in a vector of Gymnasium environments, which step together and end episodes independently.
 
 until all steps are taken:
     a decision for each environment, with its own carry and random numbers, in one compiled call
     all step; where an episode ended, the transition leads to its last observation, not to the next one's first
     as many updates as there were steps
-    every `evaluate_every` steps: greedy episodes in an environment of their own
+    every `evaluate_every` steps: greedy episodes in a separate environment
 
 It cannot be saved: environments in the middle of an episode could not be restored.
 """
@@ -39,11 +39,11 @@ class VectorLoop:
     """Trains an agent in a `gymnasium.vector` environment, of any autoreset mode.
 
     Args:
-        agent: an `Agent`; its `capacity` is shared out among the environments.
+        agent: an `Agent`; its `capacity` is divided among the environments.
         envs: where it trains.
         evaluation_env: a single one of the same kind, for greedy episodes.
         steps: how many to train, of all environments together, a multiple of `evaluate_every`.
-        seed: of everything that is drawn.
+        seed: of all random numbers.
         warmup: steps before the first update, of all environments together.
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
@@ -101,7 +101,7 @@ class VectorLoop:
         self._carry: Opaque = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
-        """Trains to the end: a row for each evaluation, the first of them before any training."""
+        """Trains to the end; returns a row for each evaluation, the first of them before any training."""
         rows = [] if self.step else [self._row()]
         while self.step < self.steps:
             before = self.step // self.evaluate_every
@@ -149,7 +149,7 @@ class VectorLoop:
     def _last_and_next(
         self, obs: NDArray[Any], ended: NDArray[np.bool_], info: Mapping[str, object]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What the step led to, and what is seen next: another episode's first observation where one ended."""
+        """What the step led to, and the next observation: the first of a new episode where one ended."""
         if self._mode.name == "NEXT_STEP":  # the next step is the reset
             self._begun, self._resetting = self._resetting, ended
             return obs, obs
@@ -171,7 +171,7 @@ class VectorLoop:
             row, enters = self._agent.row(
                 coins[env] if self.agent.coins else None, one, Decision(*(each[env] for each in decision))
             )
-            if enters or early or not len(self._replays[env]):  # an empty one takes any row
+            if enters or early or not len(self._replays[env]):  # an empty replay takes any row
                 self._replays[env].add(row, bool(one.terminated or one.truncated))
             if self._absorbs:
                 self._learned = self._run.absorb(self._key, self._learned, one, np.int32(self.step - 1))

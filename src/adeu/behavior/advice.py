@@ -1,4 +1,4 @@
-"""What to change where g stays at its top, or at 0: the one place for such advice, by the parts at hand."""
+"""Advice on what to change if g stays at its maximum or at 0, depending on the parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adeu.mechanisms.stakes import Stakes
 from adeu.mechanisms.td_error import TdError
 
 End = Literal["top", "bottom"]
-"""Where the spreads lie: within 1% of the most that g can give, or within 1% of it from 0."""
+"""Where the spreads lie: within 1% of g's maximum, or at most 1% of it."""
 OFTEN = 0.95
 """The share of decisions at one end above which a warning is due."""
 
@@ -39,7 +39,7 @@ def advise(explorer: Explorer, end: End) -> str:
 
 
 def is_chosen(explorer: Explorer) -> bool:
-    """Whether the user wrote every f(s) down: a spread of 0 is then no surprise."""
+    """Whether the user fixed every f(s): a spread of 0 is then expected."""
     return all(isinstance(part, Constant | Schedule | Recorded) for part in _leaves(explorer.f))
 
 

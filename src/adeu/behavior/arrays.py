@@ -1,5 +1,5 @@
-"""From anybody's arrays (numpy, torch, JAX, lists) to checked numpy, with the environments' axis in front; and
-actions in a space's own type.
+"""Converts arrays (numpy, torch, JAX, lists) to checked numpy arrays with a leading axis of environments, and
+actions to a space's own type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read(name: str, value: object, shape: tuple[int, ...], dtype: np.dtype, lead
     try:
         array = to_numpy(value)
     except ValueError:
-        raise ValueError(f"{name} takes shape {expected}, got a {type(value).__name__} of unlike parts") from None
+        raise ValueError(f"{name} takes shape {expected}, got a {type(value).__name__} of unequal parts") from None
     if array.dtype.kind == "O":
         raise ValueError(f"{name} takes {TAKES[dtype.kind]}, shape {expected}, got a {type(value).__name__}")
     if array.shape != expected:
@@ -67,8 +67,8 @@ def check_finite(name: str, array: np.ndarray) -> None:
 
 
 def check_uncertainty(name: str, part: object, values: np.ndarray, obs: Observation) -> None:
-    """Rejects what f or g may not return, with the observation that it was returned for."""
-    if not 0 <= values.min() <= values.max() < np.inf:  # nor does NaN lie between them
+    """Rejects invalid values of f or g; the error shows the observation."""
+    if not 0 <= values.min() <= values.max() < np.inf:  # also False for NaN
         index = int(np.argmin(np.isfinite(values) & (values >= 0)))
         row = jax.tree.map(lambda leaf: leaf[index].tolist(), obs)
         raise ValueError(
@@ -111,8 +111,8 @@ def compute_dtype(dtype: DTypeLike) -> np.dtype:
 
 
 def to_space(space: Space[Any], action: np.ndarray) -> np.ndarray:
-    """Actions in a space's own type: a Discrete counts from its `start`; a Box is clipped, because an action that is
-    exact in its own type may lie outside the bounds by a rounding.
+    """Actions in a space's own type: a Discrete counts from its `start`; a Box is clipped, because rounding to its
+    type may move an action out of bounds.
 
     Examples:
         >>> import gymnasium, numpy as np
@@ -124,7 +124,7 @@ def to_space(space: Space[Any], action: np.ndarray) -> np.ndarray:
     from gymnasium.spaces import Box, Discrete
 
     if isinstance(space, Box):
-        # np.clip does the same in three times the time.
+        # np.clip does the same but takes three times as long.
         clipped: np.ndarray = np.minimum(np.maximum(action.astype(space.dtype), space.low), space.high)
         return clipped
     assert isinstance(space, Discrete)

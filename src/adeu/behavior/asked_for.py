@@ -14,7 +14,7 @@ CONTRACT = frozenset({*RESERVED, "transition", "batch", "uncertainty", "spread"}
 
 
 def asked_for(explorer: Explorer, hook: ExplorerHook) -> frozenset[str]:
-    """What a call of `hook` hands on: the names that parts need, and those that their signatures have with a default.
+    """The names that a call of `hook` passes on: those that parts require, and those with a default.
 
     Examples:
         >>> import adeu

@@ -1,4 +1,4 @@
-"""How a vector of environments begins its next episodes, after Gymnasium's autoreset modes."""
+"""How a vector of environments begins its next episodes: Gymnasium's autoreset modes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tree = TypeVar("Tree")
 def mode_of(env: object) -> AutoresetMode:
     """The autoreset mode of a vector; DISABLED for a single environment and for what has no `metadata`.
 
-    A vector whose metadata name no mode is taken to reset at the next step, as Gymnasium takes it.
+    A vector whose metadata name no mode is assumed to reset at the next step, as in Gymnasium.
 
     Examples:
         >>> import gymnasium
@@ -44,7 +44,7 @@ def last_observations(
     info: Mapping[str, Any],
     read: Callable[[object], Tree],
 ) -> Tree:
-    """The observations that a step led to: `obs`, and the real last one where an episode ended and was reset already.
+    """The observations that a step led to: `obs`, but the real last one where an episode ended and was already reset.
 
     Args:
         mode: of the vector.
@@ -67,5 +67,5 @@ def last_observations(
 def first_observations(
     mode: AutoresetMode, reset: Callable[[NDArray[np.bool_]], Any], obs: Any, ended: NDArray[np.bool_]
 ) -> Any:
-    """The observations to decide on next: those of `reset` where an episode ended, unless the vector did that."""
+    """The observations to decide on next: those of `reset` where an episode ended, unless it resets itself."""
     return reset(ended) if ended.any() and mode.name == "DISABLED" else obs

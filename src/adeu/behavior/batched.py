@@ -16,7 +16,7 @@ from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 
 Given = dict[str, np.ndarray]
-"""What an agent offers, with an entry for each environment."""
+"""What an agent passes, with an entry for each environment."""
 Tree = TypeVar("Tree")
 
 
@@ -28,11 +28,11 @@ class Stream(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """The decisions of n environments in two arrays: to fetch an array takes longer than to compute it."""
+    """The decisions of n environments in two arrays, because fetching an array takes longer than computing it."""
 
     action: Array
     numbers: Array
-    """(6, n): uncertainty, spread, deviation, explored, asked, and whether all numbers are what they should be."""
+    """(6, n): uncertainty, spread, deviation, explored, asked, and whether all numbers are valid."""
 
 
 class BatchedExplorer(NamedTuple):
@@ -91,7 +91,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         center: Array,
         given: dict[str, Array],
     ) -> Packed:
-        """The `number`-th decision of an evaluation: ties fall differently each time, and alike each time over."""
+        """The `number`-th decision of an evaluation: ties are broken at random, reproducibly by `number`."""
 
         def one(stream: Stream, obs: object, center: Array, given: dict[str, Array]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
@@ -115,7 +115,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         transitions: Transition,
         given: dict[str, Array],
     ) -> ExplorerState:
-        """Folds in the first `count` of the transitions, in the order given."""
+        """Observes the first `count` of the transitions, in the order given."""
 
         def fold(i: Array, state: ExplorerState) -> ExplorerState:
             one: tuple[Transition, dict[str, Array]] = jax.tree.map(lambda x: x[order[i]], (transitions, given))
@@ -157,7 +157,7 @@ def _split(key: Array) -> tuple[Array, Key]:
 
 
 def _check_alike(explorer: Explorer, hook: str, what: str, before: object, after: object) -> None:
-    """States and carries keep their structure, shapes and types, or nothing could be compiled or saved."""
+    """Checks that states and carries keep their structure, shapes and types, as compiling and saving require."""
 
     def describe(tree: object) -> object:
         return jax.tree.map(lambda leaf: f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}", tree)

@@ -27,22 +27,22 @@ from adeu.registry import describe
 
 HOOKS: tuple[ExplorerHook, ...] = ("act", "observe", "update")
 MOST_SIZES = 8
-"""Of batches, before it warns."""
+"""The most batch sizes without a warning."""
 
 
 class Behavior:
-    """Explores in one environment, or in a vector of them, on behalf of anybody's agent.
+    """Explores in one environment, or in a vector of them, on behalf of any agent.
 
-    Numbers come and go as numpy arrays; torch tensors and JAX arrays are taken as they are. With a vector of n
-    environments everything has a leading axis of n, and each environment follows a random stream of its own.
-    `act` decides, `observe` takes in each step, `update` learns from the agent's batches. `state` is what f, D and
+    Inputs and outputs are numpy arrays; torch tensors and JAX arrays are accepted too. With a vector of n
+    environments everything has a leading axis of n, and each environment has its own random stream.
+    `act` decides, `observe` observes each step, `update` learns from the agent's batches. `state` is what f, D and
     the guard have learned, `carry` what belongs to each environment, `step` how many steps were observed.
     Threads may share a behavior: a call waits until those of other threads have returned.
 
     Args:
         explorer: what to explore by.
         env: a Gymnasium environment, a vector of them, or anything with their spaces (and `num_envs`); it is
-            looked at, never stepped.
+            never stepped.
         seed: of all random numbers.
         encoder: from a batch of observations (leading axis: environments) to one vector, or one state's number,
             for each: what the mechanisms see in place of images and dicts.
@@ -127,10 +127,10 @@ class Behavior:
     def observe(
         self, transition: Transition | Mapping[str, Any], info: Mapping[str, Any] | None = None, **given: Any
     ) -> None:
-        """Takes in the step that followed `act`, and begins the next episode where one ended.
+        """Observes the step that followed `act`, and begins the next episode where one ended.
 
         The dummy step with which a Gymnasium vector resets a finished environment (autoreset NEXT_STEP) is
-        recognised and left out.
+        recognised and skipped.
 
         Args:
             transition: the step, as the environment returned it.
@@ -165,8 +165,8 @@ class Behavior:
     def skip(self, idle: Any) -> None:
         """Leaves out environments in the next `act` and the `observe` after it, such as agents that have left.
 
-        There nothing is learned and the random stream stands still; what stands in their rows does not matter, as
-        long as it has the shape of the others.
+        There nothing is learned and the random stream does not advance; the values of their rows are ignored, but
+        must have the shape of the others.
 
         Args:
             idle: which environments are left out.
@@ -205,7 +205,7 @@ class Behavior:
         self._updates += 1
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
-        """The names that `act`, `observe` or `update` cannot do without: what `explorer.needs` has, but for what
+        """The names that `act`, `observe` or `update` requires: those of `explorer.needs`, except what
         `from_host` computes here.
 
         Examples:
@@ -218,7 +218,7 @@ class Behavior:
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[Behavior]:
-        """Within it `act` returns the policy's own action (a guard still rules), and nothing changes.
+        """A context in which `act` returns the policy's own action (or the guard's), and nothing changes.
 
         Examples:
             >>> import adeu, gymnasium
@@ -248,14 +248,14 @@ class Behavior:
 
     @property
     def saturation(self) -> float:
-        """The share of the recent spreads within 1% of the most that g can give, among those that f decided: neither
-        those of rollout episodes nor those where a guard spoke count. 0 where g has no ceiling.
+        """The share of the recent spreads within 1% of the most that g can give, among those that f decided: those of
+        rollout episodes and of guards do not count. 0 where g has no ceiling.
         """
         return self._history.share(self.explorer.g.saturated)
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all that `load` needs to go on bit for bit, without pickle.
+        """Writes everything that `load` needs to resume bit for bit, without pickle.
 
         What a `from_host` object has learned is written if its f has a `state`; if it learns without one, this warns.
         """
@@ -263,7 +263,7 @@ class Behavior:
 
     @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes on from a file that a behavior of equal parts and as many environments saved."""
+        """Resumes from a file that a behavior of equal parts and as many environments saved."""
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
@@ -271,7 +271,7 @@ class Behavior:
         self.step, self._updates = map(int, counters)
 
     def __copy__(self) -> Behavior:
-        """One that goes on from here on its own; objects of `from_host` and the encoder are shared."""
+        """An independent copy; objects of `from_host` and the encoder are shared."""
         other = object.__new__(type(self))
         other.__dict__ |= self.__dict__ | {
             "_warned": set(self._warned),
@@ -290,7 +290,7 @@ class Behavior:
         return self.state, self.carry, self._idle, self._history, counters
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
-        """The decision as numpy arrays, once f, g and D are known to have given what they should."""
+        """The decision as numpy arrays, after checking the values of f, g and D."""
         action, numbers = np.asarray(packed.action), np.array(packed.numbers)
         uncertainty, spread, deviation = numbers[:3]
         explored, asked, fine = numbers[3:] != 0
@@ -333,7 +333,7 @@ class Behavior:
             )
 
     def _count_size(self, size: int) -> None:
-        """Warns of batches of ever new sizes: the compiled functions of all of them stay in memory."""
+        """Warns of too many batch sizes: the compiled functions of all of them stay in memory."""
         if "batch" in self._warned or size in self._batch_sizes:
             return
         self._batch_sizes.add(size)

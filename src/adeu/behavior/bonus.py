@@ -1,4 +1,4 @@
-"""The same f as a reward: Gymnasium wrappers that pay for coming to uncertain states."""
+"""f as an intrinsic reward: Gymnasium wrappers that pay for reaching uncertain states."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from adeu.core import check
 from adeu.core.contract import Mechanism, State, Transition
 
 INFO = "adeu/bonus"
-"""Where `info` has what was paid."""
+"""The key of the bonus in `info`."""
 
 
 class _Paying(RecordConstructorArgs):
-    """What both wrappers have. They keep their arguments, so that Gymnasium can make them again by their `spec`."""
+    """What both wrappers share. They keep their arguments, so that Gymnasium can recreate them from their `spec`."""
 
     payer: Payer
 
@@ -50,8 +50,8 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
 
     f measures s' with what it knew before the step, then learns it: counts from every step, networks from the last
     `batch` steps, every `every` steps. The state in which an episode ends is measured and learned like any other.
-    The deviation is the running standard deviation of the discounted sum of f, as in RND; a scale then means much the
-    same for every f. `info["adeu/bonus"]` has what was added.
+    The deviation is the running standard deviation of the discounted sum of f, as in RND; a scale then has about the
+    same effect for every f. `info["adeu/bonus"]` has what was added.
 
     A vector of environments shares one f: `Bonus(vector, f)` returns a `VectorBonus`, in any autoreset mode. f sees
     observations, and a cost where `info` has one. An f that needs an agent (`EnsembleStd`, `TdError`) is rejected,
@@ -60,13 +60,13 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
     Args:
         env: a Gymnasium environment or a vector of them.
         f: a `Mechanism`.
-        scale: what is paid for one deviation of f, >= 0.
+        scale: the reward for one deviation of f, >= 0.
         normalize: whether f is divided by the deviation; False pays scale * f(s').
         gamma: the discount of the sum whose deviation is taken.
-        every: how many steps lie between two updates of f; in a vector, the steps of all environments count.
+        every: the number of steps between two updates of f; in a vector, the steps of all environments count.
         batch: how many of the last steps an update learns from; the first update waits for as many.
         seed: of f's random numbers.
-        encoder: from a batch of observations to one vector, or one state's number, for each; see `Behavior`.
+        encoder: from a batch of observations to one vector, or one state index, for each; see `Behavior`.
 
     Examples:
         >>> import adeu, gymnasium
@@ -117,7 +117,7 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
 
 
 class VectorBonus(VectorWrapper[Any, Any, Any, Any, Any], _Paying):
-    """What `Bonus` makes of a vector of environments, with one f for all; see there.
+    """`Bonus` for a vector of environments, with one f for all; see there.
 
     The step in which an environment only resets (autoreset NEXT_STEP) is neither paid nor learned from. Under
     SAME_STEP the last observation of an episode is the one in `info["final_obs"]`. `info["adeu/bonus"]` has a number

@@ -1,4 +1,4 @@
-"""How much a discounted return of intrinsic rewards varies, over all steps so far."""
+"""The running standard deviation of the discounted return of intrinsic rewards."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Deviation(NamedTuple):
     """The returns of n environments and their running moments: arrays, written in place."""
 
     returns: NDArray[np.float64]
-    """The discounted sum of each environment's rewards; it runs on over the ends of episodes."""
+    """The discounted sum of each environment's rewards; it continues across episodes."""
     moments: NDArray[np.float64]
     """How many returns were seen, their mean and their sum of squared differences from it."""
 
     @classmethod
     def empty(cls, num_envs: int) -> Deviation:
-        """The returns before the first reward, which are 0, count: the deviation then is positive from the start."""
+        """Counts the returns of 0 before the first reward, so that the deviation is positive from the start."""
         return cls(np.zeros(num_envs), np.array([num_envs, 0.0, 0.0]))
 
     def add(self, rewards: NDArray[np.float64], fresh: NDArray[np.bool_], gamma: float) -> float:
-        """Takes in a reward of each environment that is `fresh`; returns the new standard deviation."""
+        """Adds a reward of each environment that is `fresh`; returns the new standard deviation."""
         self.returns[fresh] = gamma * self.returns[fresh] + rewards[fresh]
         new = self.returns[fresh]
         count, mean, squares = self.moments

@@ -12,7 +12,7 @@ WINDOW = 1000
 
 
 class History(NamedTuple):
-    """The last 1,000 decisions of n environments: a ring of arrays, written in place."""
+    """The last 1,000 decisions of n environments: a ring buffer, written in place."""
 
     spreads: NDArray[np.float32]
     asked: NDArray[np.bool_]
@@ -32,7 +32,7 @@ class History(NamedTuple):
         return History(self.spreads.copy(), self.asked.copy(), self.acts.copy())
 
     def add(self, spread: NDArray[np.float32], asked: NDArray[np.bool_], idle: NDArray[np.bool_]) -> None:
-        """Notes a decision of each environment that is not idle; f is not asked where one is."""
+        """Records a decision of each environment that is not idle."""
         place = int(self.acts) % WINDOW
         self.spreads[place] = np.where(idle, np.nan, spread)
         self.asked[place] = asked
@@ -44,6 +44,6 @@ class History(NamedTuple):
         return np.roll(self.spreads, -(acts % WINDOW), axis=0)[WINDOW - min(acts, WINDOW) :]
 
     def share(self, at: Callable[[NDArray[Any]], NDArray[Any]]) -> float:
-        """The share of the spreads that f decided that are `at` an end of g."""
+        """Among the spreads that f decided, the share that is `at` an end of g."""
         spreads = self.spreads[self.asked]
         return float(np.mean(at(spreads))) if spreads.size else 0.0

@@ -1,7 +1,7 @@
 """What an object outside of JAX has learned, as JSON and arrays, without pickle.
 
 A state is nested dicts, lists and tuples of numpy arrays, torch tensors, numbers, text and None, as torch's
-`state_dict` returns it. JSON keeps its form; each array is an entry of its own.
+`state_dict` returns it. JSON keeps its structure; each array is a separate entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def pack(name: str, state: Any) -> Arrays:
-    """A state as arrays: `name` holds its form, `name.0`, `name.1`, ... its arrays.
+    """A state as arrays: `name` holds its structure, `name.0`, `name.1`, ... its arrays.
 
     Examples:
         >>> from adeu.behavior import host_state
@@ -35,7 +35,7 @@ def pack(name: str, state: Any) -> Arrays:
 
 
 def unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The state that `pack` made these arrays of; rejects arrays that it does not make."""
+    """The state from the arrays that `pack` returned; rejects any other arrays."""
     used: set[str] = set()
     state = _state(name, json.loads(arrays[name].tobytes()), arrays, used)
     if unused := set(arrays) - used - {name}:
@@ -61,7 +61,7 @@ def _form(place: str, value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _array(value: Any) -> tuple[str, np.ndarray | None]:
-    """How an array is restored, and its numbers; None if numpy has no such."""
+    """How an array is restored, and its numbers; None if numpy does not support it."""
     torch = sys.modules.get("torch")
     try:
         if torch is not None and isinstance(value, torch.Tensor):

@@ -12,7 +12,7 @@ from adeu.mechanisms.custom import FromHost
 
 
 def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
-    """All of them, wherever in the parts they are; rejects two of one name."""
+    """All of them, at any depth in the parts; rejects two of one name."""
 
     def find(part: LearningPart) -> list[FromHost]:
         return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
@@ -20,12 +20,12 @@ def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
     hosts = [host for part in parts for host in find(part)]
     names = [host.name for host in hosts]
     if len(set(names)) < len(names):
-        raise ValueError(f"each from_host takes a name of its own, got {names}")
+        raise ValueError(f"each from_host takes a different name, got {names}")
     return hosts
 
 
 def host_states(hosts: Sequence[FromHost], stacklevel: int = 3) -> dict[str, Any]:
-    """The states to be saved, by name; warns of what learns and has none to save."""
+    """The states to be saved, by name; warns if one learns but has no state to save."""
     for host in hosts:
         if host.learn is not None and host.state is None:
             warnings.warn(
@@ -38,9 +38,9 @@ def host_states(hosts: Sequence[FromHost], stacklevel: int = 3) -> dict[str, Any
 
 
 def restore_hosts(source: str, hosts: Sequence[FromHost], states: Mapping[str, Any]) -> None:
-    """Sets the states that were saved: of all hosts or, where one rejects its own, of none."""
+    """Restores the saved states: of all hosts or, if one rejects its own, of none."""
     kept = [host for host in hosts if host.name in states]
-    # What state() returns may share memory with the object: arrays of its own are kept to go back to.
+    # What state() returns may share memory with the object: copies are kept for a rollback.
     before = storage.unpack_hosts(
         {entry: array.copy() for entry, array in storage.pack_hosts(host_states(kept)).items()}, list(states)
     )

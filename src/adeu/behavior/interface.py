@@ -1,4 +1,4 @@
-"""What an environment looks like from outside: its spaces, and how its numbers are read and checked."""
+"""The interface of an environment: its spaces, and how its numbers are read and checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Interface:
-    """Reads what belongs to an environment, or to a vector of them, into arrays with a leading axis.
+    """Reads the data of an environment, or of a vector of them, into arrays with a leading axis.
 
     Discrete states and actions count from 0 inside, from the space's `start` outside.
 
@@ -66,7 +66,7 @@ class Interface:
             check.refuse("Behavior", "env", "an action space with at least one number", actions)
 
     def require_actions(self) -> None:
-        """Refuses an action space that a D could not sample from."""
+        """Rejects an action space that a D cannot sample from."""
         from gymnasium.spaces import Box, Discrete
 
         if not isinstance(self.action_space, Box | Discrete):
@@ -103,9 +103,9 @@ class Interface:
         return allowed
 
     def given(self, given: Mapping[str, object], lead: int | None, asked: frozenset[str]) -> dict[str, np.ndarray]:
-        """What an agent offers besides and a part asks for: any arrays, as long as each environment has its own."""
+        """Further arrays that an agent passes and a part needs, with an entry for each environment."""
         for name in given.keys() & set(RESERVED):
-            raise ValueError(f"{name} takes no value from outside: it is one of {', '.join(RESERVED)}")
+            raise ValueError(f"{name} is reserved: it is one of {', '.join(RESERVED)}")
         offered = {name: arrays.to_numpy(value).copy() for name, value in given.items() if name in asked}
         for name, value in offered.items():
             if value.dtype.kind not in "biuf":
@@ -121,14 +121,14 @@ class Interface:
         return offered
 
     def _check_q_values(self, shape: tuple[int, ...]) -> None:
-        """Refuses Q-values for the other kind of action space, which f could not tell apart."""
+        """Rejects Q-values for the other kind of action space, which f could not distinguish."""
         actions = () if self._num_actions is None else (self._num_actions,)
         if not shape or shape[1:] != actions:
             takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
             raise ValueError(f"q_values takes shape {takes} per environment in {self.action_space}, got {shape}")
 
     def transition(self, transition: object, info: Mapping[str, Any] | None) -> Transition:
-        """A step's transition; `info` adds what only it knows: a cost, and where an episode really ended."""
+        """A step's transition; `info` adds a cost and the real last observation of an episode."""
         step, info = self._read(transition, self.lead), {} if info is None else info
         if not isinstance(info, Mapping):
             raise TypeError(f"info takes the environment's mapping, got {type(info).__name__}")
@@ -169,7 +169,7 @@ class Interface:
             if all(leaf.dtype.kind != "O" for leaf in jax.tree.leaves(stacked)):
                 return stacked
         except (ValueError, TypeError):
-            pass  # in the words of numpy or JAX: read by itself, the row at fault can be named
+            pass  # an error of numpy or JAX: read the rows one by one to name the one at fault
         for index, row in enumerate(rows):
             try:
                 self._read(row, None)

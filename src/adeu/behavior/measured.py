@@ -1,4 +1,4 @@
-"""An f's compiled functions, without an explorer around it; equal ones share them."""
+"""The compiled functions of an f without an explorer; equal ones share them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measured(f: Mechanism) -> MeasuredMechanism:
         return jax.vmap(one)(jax.random.split(key_measure, count), obs, given)
 
     def observe(state: State, order: Array, count: Array, step: Array, transitions: Transition) -> State:
-        """Folds in the first `count` of the transitions, in the order given."""
+        """Observes the first `count` of the transitions, in the order given."""
 
         def fold(i: Array, state: State) -> State:
             return f.observe(state, jax.tree.map(lambda x: x[order[i]], transitions), step=step)

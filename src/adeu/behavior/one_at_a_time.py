@@ -1,4 +1,4 @@
-"""Methods of one object that threads call one at a time."""
+"""Serializes calls of an object's methods from several threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 
 class Turn:
-    """A lock that a thread may take again within its own turn. A copy of it, deep or pickled, is a new one."""
+    """A reentrant lock. A copy of it, deep or pickled, is a new lock."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

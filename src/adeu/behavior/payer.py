@@ -1,4 +1,4 @@
-"""An f as a reward: numpy in, numpy out. Measures each state an environment comes to, then learns from it.
+"""An f as a reward: numpy in, numpy out. Measures each state that an environment reaches, then learns from it.
 
 values = measure(next_obs)            with what f knew before the step
 state  = observe(the step)            every step, for counts
@@ -28,7 +28,7 @@ from adeu.core.contract import LearningPart, Mechanism, Transition
 from adeu.registry import describe
 
 AGENTS = ("center", "action_mask", "explored")
-"""What only a decision has, among the names that are always there for an f in an explorer."""
+"""The names that are always given to an f in an explorer, but exist only for decisions."""
 
 
 class PayerSettings(TypedDict, total=False):
@@ -172,7 +172,7 @@ def _check_actions(space: Any) -> None:
 
 
 def _check_alone(f: Mechanism, computed: set[str]) -> None:
-    """Refuses an f that asks for what an environment does not have."""
+    """Rejects an f that needs what an environment does not have."""
     learning = f.needs("observe") | f.needs("update")
     missing = (f.needs("measure") - computed) | (learning - {"cost"}) | _decisions(f)
     if missing:
@@ -183,7 +183,7 @@ def _check_alone(f: Mechanism, computed: set[str]) -> None:
 
 
 def _decisions(part: LearningPart) -> set[str]:
-    """Which of `AGENTS` it cannot do without."""
+    """Which of `AGENTS` it requires."""
     parameters = inspect.signature(getattr(part, part.hooks[0])).parameters.values()
     own = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
     return own.intersection(AGENTS).union(*(_decisions(inner) for inner in part.parts))

@@ -1,4 +1,4 @@
-"""The last steps that were taken: what an f learns from where no agent has batches for it."""
+"""The most recent steps, from which an f learns when there is no agent with batches."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from adeu.core.contract import Transition
 
 
 class Recent(NamedTuple):
-    """A ring of transitions: arrays, written in place."""
+    """A ring buffer of transitions: arrays, written in place."""
 
     rows: Transition
     added: NDArray[np.int64]
-    """How many were added, ever."""
+    """How many were added in total."""
 
     @classmethod
     def empty(cls, like: Transition, size: int) -> Recent:
@@ -29,7 +29,7 @@ class Recent(NamedTuple):
         return int(self.added) >= len(self.rows.reward)
 
     def add(self, transitions: Transition, fresh: NDArray[np.bool_]) -> None:
-        """Adds those of the batch that are `fresh`, in the place of the oldest."""
+        """Adds those of the batch that are `fresh`, in place of the oldest."""
         size = len(self.rows.reward)
         chosen = np.flatnonzero(fresh)[-size:]
         places = (int(self.added) + np.arange(len(chosen))) % size

@@ -1,4 +1,4 @@
-"""Trees of arrays as numpy's, by name; and in one file, which may come from a stranger."""
+"""Converts trees of arrays to numpy arrays by name, and stores them in one file, which may be untrusted."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from adeu.core.json_data import Json, parse
 
 Tree = TypeVar("Tree")
 ROOM = 16_000_000
-"""Bytes that a file may have beyond twice those of the arrays, for its header and for other parts', to name them."""
+"""The bytes that a file may have beyond twice those of the arrays, for the header, which may be of other parts."""
 HOST = "host."
-"""How the entries begin that belong to objects outside of JAX; the object's name follows."""
+"""The prefix of entries of objects outside of JAX; the object's name follows."""
 
 
 def save(
     path: str | os.PathLike[str], header: dict[str, Json], tree: object, hosts: Mapping[str, object] | None = None
 ) -> None:
-    """Writes `header`, the leaves of `tree` and the states of `hosts`; the file appears whole or not at all."""
+    """Writes `header`, the leaves of `tree` and the states of `hosts`; the file is written atomically."""
     target = Path(path).absolute()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
@@ -50,7 +50,7 @@ def load(
                 raise ValueError(f"it has {size:,} bytes, at most {limit:,} are expected")
             reader = npz.NpzReader(file)
             found = parse(reader.array("header").tobytes())
-        except Exception as error:  # whatever a stranger's bytes may lead zipfile, numpy and json to
+        except Exception as error:  # untrusted bytes may raise anything in zipfile, numpy and json
             raise ValueError(f"{path} is damaged or was not written by adeu ({error})") from None
         _check_header(path, found, header)
         names = [name for name in reader.headers if name != "header"]
@@ -77,7 +77,7 @@ def pack_hosts(states: Mapping[str, object]) -> dict[str, np.ndarray]:
 
 
 def unpack_hosts(arrays: Mapping[str, np.ndarray], hosts: Collection[str]) -> dict[str, object]:
-    """The states whose `pack_hosts` these are."""
+    """The inverse of `pack_hosts`."""
     own: dict[str, dict[str, np.ndarray]] = {name: {} for name in hosts}
     for entry, array in arrays.items():
         own[entry.removeprefix(HOST).partition(".")[0]][entry] = array
@@ -99,12 +99,12 @@ def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[tuple[int, ...]
 
 
 def arrays_of(tree: object) -> dict[str, np.ndarray]:
-    """The leaves of a tree, each by a name of its own."""
+    """The leaves of a tree, by unique names."""
     return {f"leaf_{i}": to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
 
 
 def tree_of(arrays: Mapping[str, np.ndarray], like: Tree) -> Tree:
-    """The tree whose `arrays_of` these are, shaped as `like` is."""
+    """The inverse of `arrays_of`: a tree of the structure of `like`."""
     leaves, structure = jax.tree.flatten(like)
     if _shapes(arrays) != _shapes(arrays_of(like)):
         raise ValueError("its arrays do not have the shapes of its parts")
@@ -114,7 +114,7 @@ def tree_of(arrays: Mapping[str, np.ndarray], like: Tree) -> Tree:
 
 
 def _is_counter(leaf: object) -> bool:
-    """Whether it is a whole number outside of what is compiled: how often something happened."""
+    """Whether it is a counter: an array of integers outside of JAX."""
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind == "i"
 
 

@@ -1,4 +1,4 @@
-"""What decisions came to between two evaluations: the columns that a loop, or an adapter, logs of exploration."""
+"""Statistics of the decisions between two evaluations, which a loop or an adapter logs."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Tally:
         """The figures since the last call, NaN where there is none.
 
         `uncertainty`, `spread`, `explored` and `deviation` are means over steps, `switches` is per episode.
-        `saturated` and the percentiles `spread_p10` and `spread_p90` are over the steps in which f was asked. Where
-        actions have no distance there is no `deviation`.
+        `saturated` and the percentiles `spread_p10` and `spread_p90` are over the steps whose spread f decided.
+        Discrete actions have no `deviation`.
         """
         sums, asked = self._sums, np.array(self._asked)
         means = ("uncertainty", "spread", "explored", "deviation")

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 LARGEST_SEED = 2**32 - 1
-"""Of larger ones JAX takes no more than the last 32 bits."""
+"""The largest seed: of larger ones JAX uses only the last 32 bits."""
 
 
 def refuse(owner: Any, argument: str, takes: str, got: Any) -> NoReturn:
@@ -47,12 +47,12 @@ def as_whole(owner: Any, argument: str, value: Any, *, at_least: int = 1, at_mos
 
 
 def number(part: Any, argument: str, **bounds: float) -> None:
-    """Makes a field what `as_number` returns."""
+    """Sets a field to what `as_number` returns."""
     object.__setattr__(part, argument, as_number(part, argument, getattr(part, argument), **bounds))
 
 
 def whole(part: Any, argument: str, *, at_least: int = 1, at_most: float = math.inf) -> None:
-    """Makes a field what `as_whole` returns."""
+    """Sets a field to what `as_whole` returns."""
     value = as_whole(part, argument, getattr(part, argument), at_least=at_least, at_most=at_most)
     object.__setattr__(part, argument, value)
 
@@ -88,7 +88,7 @@ def returned(part: Any, method: str, value: Any, names: tuple[str, ...]) -> tupl
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the known name most like it, and all of them."""
+    """The end of an error message about an unknown name: the closest known name, then all of them."""
     known = sorted(known)
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)

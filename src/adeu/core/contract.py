@@ -1,13 +1,13 @@
 """The contract of the parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D, `Guard`.
 
-A part is a frozen dataclass: its fields are its hyper-parameters, its methods are pure functions, and what
-changes travels outside it, in two values with two lifetimes:
+A part is a frozen dataclass: its fields are its hyper-parameters, its methods are pure functions.
+What changes is kept outside it, in two values with different lifetimes:
 
 - *state* is learned and shared by all environments; only `observe` and `update` return a new one.
-- *carry* belongs to one environment; only `measure`, `sample` and a guard's call return a new one, and `begin` makes
-  the one an episode starts with.
+- *carry* belongs to one environment; only `measure`, `sample` and a guard's call return a new one, and `begin`
+  returns the one an episode starts with.
 
-Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...))` makes the batch.
+Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...))` handles a batch.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Carry = Any
 Numbers = TypeVar("Numbers", jax.Array, np.ndarray)
 
 Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
-"""The methods of parts that take `given`, what an agent offers."""
+"""The methods of parts that take `given`, the keyword arguments that an agent passes."""
 
 RESERVED = ("key", "state", "carry", "obs", "center", "action_mask", "explored", "step")
-"""The names in `given` that are not an agent's to choose."""
+"""The names in `given` that an agent may not use for its own values."""
 
 
 class Transition(NamedTuple):
@@ -57,7 +57,7 @@ class Decision(NamedTuple):
     uncertainty: Any
     spread: Any
     asked: Any = True
-    """Whether f decided the spread: not in a rollout episode, nor where a guard speaks."""
+    """Whether f decided the spread: False in a rollout episode and where a guard is active."""
     deviation: Any = 0.0
     """How far the action lies from the policy's; see `Distribution.deviation`."""
 
@@ -67,7 +67,7 @@ class Part:
     """A value: it can be printed, compared, hashed, saved and swept over."""
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        """The part for these spaces: open fields filled in, misfits refused. Its own parts are bound too."""
+        """The part for these spaces: open fields filled in, its own parts bound. Raises if they do not fit."""
 
         def bind(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -81,22 +81,22 @@ class Part:
 class LearningPart(Part):
     """A part that may learn: what f, D and a guard have in common.
 
-    Left alone, each method hands its call to the learning parts among the fields, so that state and carry are tuples
+    By default each method calls that of the learning parts among the fields, so that state and carry are tuples
     with one entry for each; where there are none, nothing is learned and both are `()`.
     """
 
     hooks: ClassVar[tuple[Hook, ...]]
-    """The methods that take `given`; the first is the one by which it takes part in a decision."""
+    """The methods that take `given`; the first is the one called for a decision."""
 
     def __init_subclass__(cls) -> None:
         for name in cls.hooks:
             parameters = inspect.signature(getattr(cls, name)).parameters.values()
             if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
-                raise TypeError(f"{cls.__name__}.{name}() must take **given: agents offer more than it may ask for")
+                raise TypeError(f"{cls.__name__}.{name}() must take **given: agents pass more than it needs")
 
     @property
     def parts(self) -> tuple[LearningPart, ...]:
-        """The learning parts this one is made of, in the order of its fields."""
+        """The learning parts among its fields, in their order."""
 
         def find(value: Any) -> list[LearningPart]:
             if isinstance(value, tuple):
@@ -112,10 +112,10 @@ class LearningPart(Part):
         return frozenset(own.union(*(part.learns_from for part in self.parts)))
 
     def needs(self, hook: Hook) -> frozenset[str]:
-        """The names in `given` that this method cannot do without, apart from those that are always there.
+        """The names in `given` that this method requires, apart from those that are always there.
 
-        They are the keyword-only parameters without a default, and what the parts need. A cost, which the transition
-        carries, counts as a name too.
+        They are its keyword-only parameters without a default, and those that its parts require. A cost, which
+        the transition carries, counts as a name too.
         """
         if hook not in self.hooks:
             check.refuse(self, "hook", " or ".join(map(repr, self.hooks)), hook)
@@ -134,14 +134,14 @@ class LearningPart(Part):
         return tuple(part.begin(k, c) for part, k, c in zip(self.parts, self._keys(key), carries, strict=True))
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
-        """Learns from one new transition; each is seen once."""
+        """Learns from one new transition; called once for each."""
         if not self.parts:
             return state
         states = self._entries("state", state, "observe")
         return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, states, strict=True))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
-        """Learns from a minibatch, which may have been seen before."""
+        """Learns from a minibatch, whose transitions may repeat."""
         if not self.parts:
             return state
         states = self._entries("state", state, "update")
@@ -151,7 +151,7 @@ class LearningPart(Part):
         if type(value) is tuple and len(value) == len(self.parts):
             return value
         name = type(self).__name__
-        raise TypeError(f"{name} has a {what} of its own beside its parts' and must write its own {method}()")
+        raise TypeError(f"{name} has a {what} besides that of its parts and must define {method}()")
 
     def _keys(self, key: Key) -> list[Key]:
         return list(jax.random.split(key, len(self.parts))) if self.parts else []
@@ -160,14 +160,14 @@ class LearningPart(Part):
 class Mechanism(LearningPart):
     """f: how uncertain the agent is in s, a non-negative scalar.
 
-    Only `measure` has to be written, and what it learns, if it does: `init`, and `observe` or `update`.
+    Only `measure` is required; one that learns also defines `init`, and `observe` or `update`.
     """
 
     hooks = ("measure", "observe", "update")
 
     @property
     def parts(self) -> tuple[Mechanism, ...]:
-        """The mechanisms this one is made of, in the order of its fields."""
+        """The mechanisms among its fields, in their order."""
         return tuple(part for part in super().parts if isinstance(part, Mechanism))
 
     @property
@@ -178,24 +178,24 @@ class Mechanism(LearningPart):
         return bool(jax.tree.leaves(jax.eval_shape(self.begin, jax.random.key(0))))
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        """f(s). `given` is what the agent offers: a mechanism names what it needs keyword-only."""
+        """f(s). `given` is what the agent passes: declare what the mechanism needs as keyword-only parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
 
     def asked(self, carry: Carry) -> Array:
-        """Whether the next `measure` with this carry asks f, which a rollout episode does not."""
+        """Whether the next `measure` with this carry evaluates f; False in a rollout episode."""
         carries = self._entries("carry", carry, "asked") if self.parts else ()
         each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
         return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))
 
     def ask(self, carry: Carry) -> Carry:
-        """The carry with which the next `measure` asks f, whatever the episode."""
+        """The carry with which the next `measure` evaluates f, even in a rollout episode."""
         if not self.parts:
             return carry
         carries = self._entries("carry", carry, "ask")
         return tuple(part.ask(c) for part, c in zip(self.parts, carries, strict=True))
 
     def figures(self, state: State) -> dict[str, Array]:
-        """Numbers to log about what it has learned, by name; left alone, those of its parts."""
+        """Numbers to log about what it has learned, by name; by default those of its parts."""
         whole = type(state) is tuple and len(state) == len(self.parts)
         each = zip(self.parts, state, strict=True) if whole else ()
         return {name: value for part, s in each for name, value in part.figures(s).items()}
@@ -203,7 +203,7 @@ class Mechanism(LearningPart):
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
     ) -> tuple[list[Array], Carry]:
-        """What each of `parts` measures: for the `measure` of a mechanism made of others."""
+        """What each of `parts` measures; for use in the `measure` of a mechanism made of others."""
         each = zip(self.parts, self._keys(key), state, carry, strict=True)
         values = [part.measure(part_key, s, c, obs, **given) for part, part_key, s, c in each]
         return [value for value, _ in values], tuple(c for _, c in values)
@@ -214,26 +214,26 @@ class Normalizer(Part):
 
     @property
     def ceiling(self) -> float | None:
-        """The spread that no uncertainty exceeds, if there is one."""
+        """The upper bound of the spread, None if unbounded."""
         return None
 
     def __call__(self, uncertainty: Array) -> Array:
         raise NotImplementedError(f"{type(self).__name__} has no __call__(uncertainty)")
 
     def saturated(self, spread: Numbers) -> Numbers:
-        """Whether a spread lies within 1% of the ceiling, where g hardly tells states apart; False without one."""
+        """Whether a spread lies within 1% of the ceiling, where g hardly distinguishes states; False without one."""
         return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
 
     def dead(self, spread: Numbers) -> Numbers:
-        """Whether a spread is at most 1% of the ceiling, where hardly anything is explored; False without one."""
+        """Whether a spread is at most 1% of the ceiling, where there is hardly any exploration; False without one."""
         return spread <= (-math.inf if self.ceiling is None else 0.01 * self.ceiling)
 
 
 class Distribution(LearningPart):
     """D: samples an action around `center` with `spread`.
 
-    In a Discrete space `center` holds one preference per action and a spread of 0 trusts them, of 1 ignores
-    them. In a Box `center` is the mean action and the spread counts in half ranges. Only `sample` has to be written.
+    In a Discrete space `center` holds one preference per action; a spread of 0 follows them, a spread of 1 ignores
+    them. In a Box `center` is the mean action and the spread is in half ranges. Only `sample` is required.
     """
 
     hooks = ("sample", "exploit", "observe", "update")
@@ -267,7 +267,7 @@ class Distribution(LearningPart):
     def deviation(self, action: Array, center: Array) -> Array:
         """How far an action lies from the policy's: the mean over dimensions of |a - pi(s)|, in half ranges.
 
-        A D over Discrete actions, which have no distance, leaves it alone: 0.
+        0 by default, as for Discrete actions, which have no distance.
         """
         return jnp.zeros(())
 
@@ -278,14 +278,14 @@ class Distribution(LearningPart):
 
 
 class Guard(LearningPart):
-    """A mentor: where it is active, its action is taken and nothing is explored. Only the call has to be written."""
+    """A mentor: where it is active, its action is taken, without exploration. Only `__call__` is required."""
 
     hooks = ("__call__", "observe", "update")
 
     def __call__(
         self, state: State, carry: Carry, obs: Any, uncertainty: Array, **given: Any
     ) -> tuple[Array, Array, Carry]:
-        """Whether the mentor speaks in s, its action (an integer in a Discrete space, a vector in a Box), and the
-        new carry. `uncertainty` is f(s), so that a mentor may be one who is asked where f is high.
+        """Whether the mentor is active in s, its action (an integer in a Discrete space, a vector in a Box), and the
+        new carry. `uncertainty` is f(s), so that a mentor can be active where f is high.
         """
         raise NotImplementedError(f"{type(self).__name__} has no __call__(state, carry, obs, uncertainty, **given)")

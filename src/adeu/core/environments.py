@@ -52,7 +52,7 @@ class VectorOfEnvs(Protocol):
 
 
 class GymnaxEnv(Protocol):
-    """An environment in JAX; its states and params are trees of arrays of its own."""
+    """An environment in JAX; its states and params are pytrees of its own."""
 
     @property
     def default_params(self) -> object: ...

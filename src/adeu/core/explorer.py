@@ -26,10 +26,10 @@ from adeu.core.contract import (
 from adeu.core.value import check_value
 
 ExplorerHook = Literal["act", "observe", "update"]
-"""The methods of an explorer that take `given`, what an agent offers."""
+"""The methods of an explorer that take `given`, the keyword arguments that an agent passes."""
 
 # `fold_in(key, i)` equals `split(key, n)[i]`, and f splits its key as it likes. D and the guard fold in numbers that
-# no split reaches, so their draws are independent of f's, and f draws the same whatever they do.
+# no split reaches, so their draws are independent of f's, and do not change f's.
 KEY_D, KEY_GUARD = 2**32 - 1, 2**32 - 2
 
 
@@ -52,7 +52,7 @@ class ExplorerCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Explorer(Part):
-    """An exploration strategy: pure functions around somebody else's policy.
+    """An exploration strategy: pure functions around a given policy.
 
         a ~ D(pi(s), g(f(s)))
 
@@ -62,7 +62,7 @@ class Explorer(Part):
         f: the uncertainty, a `Mechanism`.
         g: from uncertainty to spread, a `Normalizer`.
         D: from policy and spread to action, a `Distribution`.
-        guard: a mentor, who decides alone in the states it knows.
+        guard: a mentor, which overrides f and D in the states where it is active.
 
     Examples:
         >>> import adeu, jax
@@ -101,7 +101,7 @@ class Explorer(Part):
         return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
-        """The names in `given` that this method cannot do without, apart from those that are always there."""
+        """The names in `given` that this method requires, apart from those that are always there."""
         each = self.parts.values()
         return frozenset[str]().union(*(part.needs(part.hooks[0] if hook == "act" else hook) for part in each))
 
@@ -161,7 +161,7 @@ class Explorer(Part):
         action_mask: Array | None = None,
         **given: Any,
     ) -> Decision:
-        """The policy's own decision (or the mentor's), with the uncertainty it is taken under."""
+        """The policy's own decision (or the mentor's), with the uncertainty in this state."""
         key_f, key_D = jax.random.split(key)
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
         uncertainty, _ = self._measure(key_f, state, carry, obs, **seen)

@@ -1,7 +1,7 @@
-"""Files in folders that may come from strangers: read with bounds, written whole.
+"""Reads files of untrusted folders within bounds, and writes files atomically.
 
-`read` opens regular files only, of a bounded size; `write` writes aside, then renames. Neither follows a link: not
-the file itself, nor a folder on the way to it from the one that the path has to stay below.
+`read` opens regular files only, of a bounded size; `write` writes a temporary file, then renames it. Neither
+follows a link: not the file itself, nor a folder on the way to it from the one that the path has to stay below.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 ASIDE = ".aside-"
-"""How the names of files begin that are not yet whole."""
+"""The prefix of temporary files."""
 LARGEST_TEXT = 50_000_000
-"""Bytes of a text file."""
+"""The most bytes of a text file."""
 DEEPEST = 16
-"""Levels of folders that `walk` descends."""
+"""The most levels of folders that `walk` descends."""
 
 
 def largest_arrays() -> int:
-    """Bytes of a file of arrays: half of the memory, of which writing one takes more."""
+    """The most bytes of a file of arrays: half of the memory, because writing one takes more than its size."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
@@ -75,9 +75,9 @@ def read(path: pathlib.Path, below: pathlib.Path | None = None, limit: int = LAR
 
 
 def write(path: pathlib.Path, content: bytes, below: pathlib.Path | None = None) -> None:
-    """Writes a file: it has the new content or, whatever happens, the old one. A link in its place is replaced.
+    """Writes a file atomically: it has either the new content or the old one. Replaces a link.
 
-    The content is written to a file of another name, which nobody can guess, synced, then renamed. Files that killed
+    The content is written to a temporary file with a random name, synced, then renamed. Files that killed
     writers left in the folder are removed.
     """
     _check_below(path, below)
@@ -89,7 +89,7 @@ def write(path: pathlib.Path, content: bytes, below: pathlib.Path | None = None)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(aside, path)  # still locked, so that no other writer takes it for left behind
+            os.replace(aside, path)  # still locked, so that no other writer removes it as a leftover
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
@@ -110,7 +110,7 @@ def remove(path: pathlib.Path, below: pathlib.Path | None = None) -> None:
 
 
 def remove_asides(folder: pathlib.Path) -> None:
-    """Removes the files that killed writers left in a folder. A living writer holds a lock on its own."""
+    """Removes the files that killed writers left in a folder. A running writer holds a lock on its file."""
     left: list[str] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         left = [each.path for each in entries if each.name.startswith(ASIDE) and each.is_file(follow_symlinks=False)]
@@ -140,7 +140,7 @@ def _check_below(path: pathlib.Path, below: pathlib.Path | None) -> None:
 
 
 def _leaves(path: pathlib.Path, below: pathlib.Path) -> bool:
-    """Whether a path leads out of a folder, or might: by its name, or because a folder on the way is a link."""
+    """Whether a path leads, or could lead, out of a folder: by its name, or through a folder that is a link."""
     if not path.is_relative_to(below):
         return True
     parts = path.relative_to(below).parts
@@ -153,7 +153,7 @@ def _create_aside(folder: pathlib.Path) -> tuple[pathlib.Path, int]:
         aside = folder / f"{ASIDE}{secrets.token_hex(8)}"
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
         locked = True
-        with contextlib.suppress(OSError):  # a disk without locks, on which nobody removes what might be left
+        with contextlib.suppress(OSError):  # a disk without locks, where leftovers are not removed
             locked = _lock(descriptor)
         if locked and os.fstat(descriptor).st_nlink:
             return aside, descriptor
@@ -161,7 +161,7 @@ def _create_aside(folder: pathlib.Path) -> tuple[pathlib.Path, int]:
 
 
 def _lock(descriptor: int) -> bool:
-    """Locks a file until it is closed; False if somebody else holds the lock."""
+    """Locks a file until it is closed; False if another process holds the lock."""
     import fcntl  # not on Windows, where the rest of adeu can still be imported
 
     try:
@@ -172,7 +172,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Makes a renaming last through a loss of power, where the disk can sync a folder."""
+    """Makes a renaming survive a power failure, where the disk can sync a folder."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -8,6 +8,6 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def parse(text: str | bytes) -> Json:
-    """The data in a JSON text; raises ValueError where it is none."""
+    """Parses a JSON text; raises ValueError if it is invalid."""
     data: Json = json.loads(text)
     return data

@@ -3,7 +3,7 @@
 - `init_layers`, `apply`: one network of linear layers with relu between them;
 - `init_noisy`, `draw`: one whose weights are random;
 - `init_critics`, `values`: K critics of an observation and an action;
-- `init_q`, `q_values`: K networks with a value per action, of a vector or of a state's number.
+- `init_q`, `q_values`: K networks with a value per action, for a vector or a state index.
 
 Every weight and bias starts uniform within 1/sqrt(the layer's inputs), unless said otherwise.
 """
@@ -22,14 +22,14 @@ from adeu.core import check
 from adeu.core.contract import Array, Key
 
 Layers = tuple[tuple[Array, Array], ...]
-"""Weight and bias of each layer: plain tuples, which a compiled function takes apart without Python's help."""
+"""Weight and bias of each layer: plain tuples, which a compiled function unpacks without Python code."""
 Params = TypeVar("Params")
 BETA1, BETA2, SMALL = 0.9, 0.999, 1e-8
 """Adam's."""
 
 
 def check_sizes(owner: Any, argument: str, at_least: int = 1) -> None:
-    """Makes the sizes of hidden layers a tuple, of `at_least` so many; rejects anything else."""
+    """Makes the sizes of hidden layers a tuple, at least `at_least` of them; rejects anything else."""
     check.frozen(owner, argument)
     sizes = getattr(owner, argument)
     whole = isinstance(sizes, tuple) and all(type(size) is int and size > 0 for size in sizes)
@@ -41,7 +41,7 @@ def check_vector(owner: Any, obs: Any) -> None:
     """Rejects an observation that is not a flat vector."""
     if isinstance(obs, dict | tuple) or jnp.ndim(obs) != 1:
         got = f"a {type(obs).__name__}" if isinstance(obs, dict | tuple) else f"shape {jnp.shape(obs)}"
-        check.refuse(owner, "obs", "a flat vector; Behavior(..., encoder=...) makes one of anything else", got)
+        check.refuse(owner, "obs", "a flat vector; for anything else, give Behavior(..., encoder=...)", got)
 
 
 def _tables(key: Key, count: int, sizes: tuple[int, ...]) -> list[Array]:
@@ -67,7 +67,7 @@ def apply(layers: Layers, x: Array) -> Array:
 
 
 class Noisy(NamedTuple):
-    """Layers whose weights are random: drawn anew, they are mean + scale * noise."""
+    """Layers whose weights are random: each draw is mean + scale * noise."""
 
     mean: Layers
     scale: Layers
@@ -83,7 +83,7 @@ def init_noisy(key: Key, sizes: tuple[int, ...], start: float) -> Noisy:
 
 
 def draw(key: Key, layers: Layers | Noisy) -> Layers:
-    """The layers; of noisy ones, a draw with factorised noise.
+    """The layers; for noisy ones, a draw with factorised noise.
 
     Reference: Fortunato et al., "Noisy Networks for Exploration", 2018.
     """
@@ -105,9 +105,9 @@ def mean_of(layers: Layers | Noisy) -> Layers:
 
 
 def init_critics(key: Key, count: int, sizes: tuple[int, ...]) -> Layers:
-    """K critics as one set of arrays, so that a layer of all of them is one product.
+    """K critics as one set of arrays, so that one matrix product computes a layer of all of them.
 
-    Weights have shape (inputs, K, hidden) in the first layer, which read as a matrix is that product already, and
+    Weights have shape (inputs, K, hidden) in the first layer, which reshapes to a single matrix, and
     (K, inputs, outputs) in the others.
     """
     (first, *rest) = (table.reshape(len(table), count, -1) for table in _tables(key, count, sizes))
@@ -126,13 +126,13 @@ def values(critics: Layers, obs: Array, action: Array) -> Array:
 
 
 def some(critics: Layers, members: Array | slice) -> Layers:
-    """Some of the critics, by their numbers."""
+    """The critics with these indices."""
     (weight, bias), *rest = critics
     return (weight[:, members], bias[members]), *((weight[members], bias[members]) for weight, bias in rest)
 
 
 class QNetworks(NamedTuple):
-    """The parameters of K networks; all arrays have K in front, or 1 where one trunk serves K heads."""
+    """The parameters of K networks; all arrays have a leading axis K, or 1 where K heads share a trunk."""
 
     first: Array
     """(K, inputs, hidden): the first layer, or a row for each state."""
@@ -145,11 +145,11 @@ class QShape(NamedTuple):
     Args:
         networks: how many, K.
         inputs: how many numbers an observation has, or how many states there are.
-        look_up: whether an observation is a state's number: the first layer is then row s of a table.
+        look_up: whether an observation is a state index: the first layer is then row s of a table.
         hidden: the sizes of the hidden layers.
         actions: how many.
         heads: whether the K differ in their last layer only.
-        rows: a table's rows start uniform within it.
+        rows: a table's rows start uniform within [-rows, rows].
     """
 
     networks: int
@@ -183,7 +183,7 @@ def from_zero(networks: QNetworks) -> QNetworks:
 
 
 def read_first(first: Array, obs: Array) -> Array:
-    """The first layer's output for a batch: (K, batch, hidden). A batch of numbers reads the rows it names."""
+    """The first layer's output for a batch: (K, batch, hidden). A batch of state indices reads those rows."""
     if jnp.issubdtype(obs.dtype, jnp.integer):
         return first[:, obs]
     return jnp.matmul(obs, first)
@@ -211,7 +211,7 @@ class Adam(NamedTuple, Generic[Params]):
 
 
 def adam_init(params: Params) -> Adam[Params]:
-    # Each moment has buffers of its own: a buffer cannot be donated twice.
+    # Each moment has its own buffers: a buffer cannot be donated twice.
     return Adam(jax.tree.map(jnp.zeros_like, params), jax.tree.map(jnp.zeros_like, params), jnp.zeros((), jnp.int32))
 
 
@@ -225,7 +225,7 @@ def adam_step(
     updates = state.updates + 1
     first = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, state.first, gradient)
     second = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g**2, state.second, gradient)
-    # The corrections for the moments' start, once for all parameters.
+    # The bias corrections, computed once for all parameters.
     power = updates.astype(float)
     root = jnp.sqrt(1 - BETA2**power)
     step = learning_rate / (1 - BETA1**power)
@@ -241,12 +241,12 @@ def descend(
 
 
 def gradient(loss: Callable[[Params], tuple[Array, Array]], params: Params) -> tuple[Params, Array]:
-    """The gradient of a loss, and what the loss returns beside it."""
+    """The gradient of a loss, and the loss's auxiliary output."""
     found: tuple[Params, Array] = jax.grad(loss, has_aux=True)(params)
     return found
 
 
 def follow(target: Params, params: Params, tau: float) -> Params:
-    """The target's step towards the parameters: (1 - tau) * target + tau * params."""
+    """The soft update of a target: (1 - tau) * target + tau * params."""
     moved: Params = jax.tree.map(lambda slow, fast: (1 - tau) * slow + tau * fast, target, params)
     return moved

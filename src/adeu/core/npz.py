@@ -16,21 +16,21 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 class Header(NamedTuple):
-    """What a file says of an array before its data."""
+    """The header of an array in a file."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 def pack(arrays: Mapping[str, Array]) -> bytes:
-    """The file of these arrays."""
+    """The bytes of a file with these arrays."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
 def unpack(content: bytes) -> dict[str, Array]:
-    """The arrays of a file that `pack` made; rejects any other."""
+    """The arrays of a file written by `pack`; rejects any other."""
     reader = NpzReader(io.BytesIO(content))
     return {name: reader.array(name) for name in reader.headers}
 
@@ -45,7 +45,7 @@ class NpzReader:
         self._zip = zipfile.ZipFile(file)
         members = self._zip.infolist()
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-            raise ValueError("it is compressed, which such a file never is")
+            raise ValueError("it is compressed; adeu writes uncompressed files only")
         if sum(member.file_size for member in members) > file.seek(0, io.SEEK_END):
             raise ValueError("its entries are larger than the file")
         self._members = {member.filename.removesuffix(".npy"): member for member in members}
@@ -62,7 +62,7 @@ class NpzReader:
             size = self._members[name].file_size - entry.tell()
         wanted = math.prod(shape) * dtype.itemsize
         if dtype.hasobject or min(shape, default=0) < 0 or wanted != size:
-            raise ValueError(f"{name} takes {wanted:,} bytes of numbers by its header, it has {size:,}")
+            raise ValueError(f"the header of {name} declares {wanted:,} bytes of data, it has {size:,}")
         return Header(shape, dtype)
 
     def array(self, name: str) -> Array:

@@ -1,7 +1,7 @@
 """Whether a part is a value: equal to another one if, and only if, they have the same class and equal fields.
 
-Compiled functions are cached by part. Of two parts that differ but compare equal, the second would run the functions
-of the first, with its hyper-parameters. A part that is unequal to its own copy would compile anew each time.
+Compiled functions are cached by part. If two parts differ but compare equal, the second would run the functions
+of the first, with the wrong hyper-parameters. A part that is unequal to its own copy would recompile each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ REASON = "equal parts share one compilation"
 
 
 def check_value(value: Any) -> None:
-    """Rejects a dataclass that is not a value, by the names of its class and field; and those in its fields."""
+    """Rejects a dataclass that is not a value, naming class and field; also checks the parts in its fields."""
     kind: Any = type(value)
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     for name, item in fields.items():
@@ -26,8 +26,8 @@ def check_value(value: Any) -> None:
         try:
             hash(item)
         except TypeError:
-            check.refuse(value, name, "a hashable value, a tuple in place of a list or an array", item)
-    if kind.__eq__ is not object.__eq__:  # what is equal to itself alone is never mistaken
+            check.refuse(value, name, "a hashable value (a tuple instead of a list or an array)", item)
+    if kind.__eq__ is not object.__eq__:  # compared by identity, so never mistaken for another
         _check_attributes(value, fields)
         _check_comparison(value, fields)
 
@@ -62,20 +62,20 @@ def _check_comparison(value: Any, fields: dict[str, Any]) -> None:
     for field in fields:
         if _equal(value, _copy(value, fields | {field: object()})) is not False:
             raise ValueError(
-                f"{name}: the field {field} is not compared, and {REASON}: this part would behave with the {field} "
+                f"{name}: the field {field} is not compared, and {REASON}: this part would use the {field} "
                 f"of an earlier one. Declare {name} without eq=False, {field} without compare=False, and no __eq__ "
                 "that leaves it out"
             )
     twin, ordinary = _copy(value, fields), all(item == item for item in fields.values())  # NaN is not
     if ordinary and (_equal(value, twin) is not True or hash(value) != hash(twin)):
         raise ValueError(
-            f"{name}: it differs from a part with equal fields, so it would compile anew each time. Declare {name} "
+            f"{name}: it differs from a part with equal fields, so it would recompile each time. Declare {name} "
             "without an __eq__ or a __hash__ of its own"
         )
 
 
 def _copy(value: Any, fields: dict[str, Any]) -> Any:
-    """Another object of the same class with these fields, which no method of the class has seen."""
+    """Another object of the same class with these fields, made without calling its methods."""
     twin = object.__new__(type(value))
     for name, item in fields.items():
         object.__setattr__(twin, name, item)

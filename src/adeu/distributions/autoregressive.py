@@ -19,7 +19,7 @@ class Mixture(NamedTuple):
 
     rho: Numbers
     variance: Numbers
-    """Each process's share in the sum's variance, which is 1."""
+    """Each process's share of the sum's variance; they add up to 1."""
 
     def spectrum(self, frequency: Numbers) -> Numbers:
         """The power density at these frequencies, in cycles per step; white noise has 1 everywhere."""

@@ -1,4 +1,4 @@
-"""D: a coin between any action and the best one."""
+"""D: epsilon-greedy over n actions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from adeu.distributions.discrete import _Discrete, best, choose
 
 @dataclasses.dataclass(frozen=True)
 class Bernoulli(_Discrete):
-    """A coin between any action and the best one: epsilon-greedy with epsilon = spread; for Discrete spaces.
+    """Epsilon-greedy with epsilon = spread; for Discrete spaces.
 
         a = a uniform action with probability spread, else argmax_a q(s, a), ties broken at random
 
-    Explored: the coin.
+    Explored: the uniform action was drawn, even if it is the best one.
 
     Examples:
         >>> import adeu, jax

@@ -13,7 +13,7 @@ from adeu.core.contract import Array, Carry, Distribution, Key, State
 
 
 class _BoxNoise(Distribution):
-    """Noise around the mean action. A subclass has these fields and writes `_noise`."""
+    """Noise around the mean action. A subclass has these fields and defines `_noise`."""
 
     low: Any
     high: Any

@@ -30,8 +30,8 @@ class BoxOptions(_MemoryNoise):
     episode, a spread of 0, guards, masks and `explored` are as for `Colored`.
 
     Args:
-        mu: the tail's exponent, > 1; the smaller, the longer.
-        carried: whether an offset outlives its episode.
+        mu: the tail's exponent, > 1; smaller values give longer times.
+        carried: whether an offset carries over to the next episode.
         low: the smallest action, a number or one per dimension; None: the space's.
         high: the largest.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").

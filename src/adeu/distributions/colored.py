@@ -1,4 +1,4 @@
-"""D: noise with a memory of all lengths in a Box."""
+"""D: colored noise in a Box."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from adeu.distributions.autoregressive import Mixture
 from adeu.distributions.memory_noise import _MemoryNoise
 
 TIMES = (1, 4, 16, 64, 256)
-"""Time constants, in steps, of the processes beside a white one."""
+"""Time constants, in steps, of the autoregressive processes."""
 
 BAND = (1 / 256, 1 / 4)
-"""The frequencies, in cycles per step, between which the spectrum falls as it should."""
+"""The frequencies, in cycles per step, between which the spectrum is fitted."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Colored(_MemoryNoise):
     logarithmic, is -beta within 0.04; at lower frequencies it levels off. A beta of 0 is `Gaussian`, a beta of 2 the
     process of 256 steps alone.
 
-    The spread of the current step scales the noise of the current step, so a spread of 0 is the policy itself. At an
+    The spread of the current step scales the noise of the current step, so a spread of 0 follows the policy. At an
     episode's start the noise is drawn anew from its stationary distribution, unless it is `carried`; it is also drawn
     anew in a step that a guard decides. Masks and `explored` are as for `Gaussian`.
 
     Args:
         beta: the slope, between 0 (white) and 2 (red); 1 is pink.
-        carried: whether the noise runs on from one episode to the next.
+        carried: whether the noise carries over to the next episode.
         low: the smallest action, a number or one per dimension; None: the space's.
         high: the largest.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
@@ -87,5 +87,5 @@ def _fit(beta: float) -> Mixture:
     frequency = np.geomspace(*BAND, 64)
     each = np.stack([Mixture(rho[[i]], np.ones(1)).spectrum(frequency) for i in range(len(rho))], axis=1)
     shares, _ = nnls(each * frequency[:, None] ** beta, np.ones(len(frequency)))
-    used = shares > 1e-9 * shares.sum()  # less is a rounding error, and beta = 0 is white
+    used = shares > 1e-9 * shares.sum()  # drops rounding errors, so that beta = 0 is white
     return Mixture(rho[used], shares[used] / shares.sum())

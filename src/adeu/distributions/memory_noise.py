@@ -1,4 +1,4 @@
-"""What the distributions over a Box share whose noise has a memory: it lives in D's carry."""
+"""Shared by the distributions over a Box with correlated noise, which is kept in D's carry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adeu.distributions.box_noise import _BoxNoise
 
 
 class _MemoryNoise(_BoxNoise):
-    """Noise that runs on from step to step. A subclass also has this field, and writes `_start` and `_advance`."""
+    """Noise correlated over steps. A subclass also has this field, and defines `_start` and `_advance`."""
 
     carried: bool
 

@@ -23,20 +23,20 @@ class OptionsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Options(_Discrete):
-    """With probability `spread` begins an option: actions repeated for a heavy-tailed time.
+    """Begins an option with probability `spread`: actions repeated for a heavy-tailed time.
 
         n ~ zeta(mu), at most 10,000:  P(n) = n^-mu / zeta(mu)
 
-    An option is one action, or a sequence of them, played n times over; then the policy decides again. An option
-    that comes to an action the mask forbids ends there. Explored: an option decides the action. Actions count from
+    An option is one action, or a sequence of them, repeated n times; then the policy decides again. An option
+    ends early at an action that the mask forbids. Explored: an option decides the action. Actions count from
     0, wherever the space starts. In a Box (see `bind`) it becomes `BoxOptions`: an offset held for n steps, times the
     spread.
 
     Args:
-        mu: the tail's exponent, > 1; the smaller, the longer.
-        carried: whether an option outlives its episode.
+        mu: the tail's exponent, > 1; smaller values give longer times.
+        carried: whether an option carries over to the next episode.
         options: sequences of discrete actions to choose from; None: each single action.
-        weights: how often each of `options` is begun, in proportion; None: equally often.
+        weights: relative frequencies of the `options`; None: all equal.
 
     Examples:
         >>> import adeu, jax
@@ -120,7 +120,7 @@ class Options(_Discrete):
         option = jnp.where(begins, choose(key_option, weights), carry.option)
         steps_left = jnp.where(begins, draw_length(key_length, self.mu) * lengths[option], carry.steps_left)
 
-        # Counting down from a multiple of the length, -steps_left is the place in the sequence.
+        # Counting down from a multiple of the length, -steps_left is the index into the sequence.
         action = table[option, -steps_left % lengths[option]]
         explored = (steps_left > 0) & allowed[action]
         action = jnp.where(explored, action, choose(key_policy, best(preferences)))

@@ -1,4 +1,4 @@
-"""D: noise with a memory of one length in a Box."""
+"""D: Ornstein-Uhlenbeck noise in a Box."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from adeu.distributions.memory_noise import _MemoryNoise
 
 @dataclasses.dataclass(frozen=True)
 class OrnsteinUhlenbeck(_MemoryNoise):
-    """Noise that returns to the policy by a share of theta in each step; for Box spaces.
+    """Ornstein-Uhlenbeck noise, which decays by a share of theta in each step; for Box spaces.
 
         a = clip(pi(s) + std * (high - low)/2 * x_t, low, high)
         x_t = rho x_t-1 + sqrt(1 - rho^2) N(0, I),  rho = 1 - theta
 
-    x_t has unit variance at every step, the first included, so the spread is the noise's standard deviation whatever
-    theta is; with `from_zero`, the variance grows to 1 from the start of an episode. The correlation falls to 1/e in
+    x_t has unit variance at every step, the first included, so the spread is the noise's standard deviation for
+    any theta; with `from_zero`, the variance grows to 1 from the start of an episode. The correlation falls to 1/e in
     about 1 / theta steps; a theta of 1 is `Gaussian`. The start of an episode, a spread of 0, guards, masks and
     `explored` are as for `Colored`.
 
@@ -32,7 +32,7 @@ class OrnsteinUhlenbeck(_MemoryNoise):
 
     Args:
         theta: the share, above 0 and at most 1.
-        carried: whether the noise runs on from one episode to the next.
+        carried: whether the noise carries over to the next episode.
         from_zero: whether an episode starts without noise.
         low: the smallest action, a number or one per dimension; None: the space's.
         high: the largest.

@@ -25,5 +25,5 @@ def zeta_survival(mu: float, longest: int) -> np.ndarray:
 def draw_length(key: Key, mu: float) -> Array:
     """Draws n ~ zeta(mu), at most `LONGEST`."""
     survival = jnp.asarray(zeta_survival(mu, LONGEST))
-    above = 1.0 - jax.random.uniform(key)  # in (0, 1]: nothing is rarer than its probability
+    above = 1.0 - jax.random.uniform(key)  # in (0, 1], as the inverse CDF needs
     return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)

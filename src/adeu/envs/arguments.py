@@ -31,7 +31,7 @@ def number(owner: Any, argument: str, value: Any, *, at_least: float = -math.inf
 
 
 def one_of(owner: Any, argument: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuses an unknown name, and suggests the known one that is most like it."""
+    """Rejects an unknown name, and suggests the closest known one."""
     choices = list(choices)
     if value not in choices:
         by_lower = {choice.lower(): choice for choice in choices}

@@ -60,7 +60,7 @@ class JaxMountainCar(TimedTask):
 
     Args:
         limit: after so many steps an episode is truncated.
-        sparse: pays 1 for the step that climbs the hill, and nothing before.
+        sparse: whether the reward is 1 for the step that climbs the hill, and 0 before.
     """
 
     limit: int = 200

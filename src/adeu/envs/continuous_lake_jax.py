@@ -1,4 +1,4 @@
-"""A row of places, in each of which one direction leads on and any other ends the episode, as pure JAX functions."""
+"""A row of places where one direction leads to the next and any other ends the episode, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, started
 
 @dataclasses.dataclass(frozen=True)
 class JaxContinuousLake:
-    """A frozen lake with one path and a Box of actions: in each place, actions near one direction lead on.
+    """A frozen lake with one path and a Box of actions: in each place, actions near one direction lead to the next.
 
         i' = i + 1 and r = (i + 1)/size  where  |a - d_i| <= tolerance
         r = 0, and the episode ends     elsewhere
 
     An action has two numbers, clipped to [-1, 1]; the directions d_i are drawn uniformly from [-1, 1]^2. Place `size`
-    ends the episode, too; the whole path pays (size + 1)/2. Observed is a bump at the place: exp(-(j - i)^2 / 2) for
-    each j = 0, ..., size.
+    ends the episode, too; the whole path pays (size + 1)/2. The observation is a bump at the place:
+    exp(-(j - i)^2 / 2) for each j = 0, ..., size.
 
     Args:
-        size: n, how many places are to be left in the right direction, >= 1.
+        size: n, how many steps in the right direction the path takes, >= 1.
         tolerance: how far an action may be from the direction, by the Euclidean distance, > 0.
         directions_seed: draws the directions.
 

@@ -48,7 +48,7 @@ def step(sea: Sea, state: SeaState, action: Array) -> tuple[Array, SeaState, Arr
 
 @dataclasses.dataclass(frozen=True)
 class JaxDeepSea:
-    """`DeepSea` for a compiled loop: what gymnax calls an environment, and its params are the `Sea`.
+    """`DeepSea` for a compiled loop: a gymnax environment whose params are the `Sea`.
 
     An observation is the cell's number. Neither `reset_env` nor `step_env` uses its key: nothing here is random.
 

@@ -15,7 +15,7 @@ from adeu.envs.sea import Sea, deep_sea_mdp, right_actions
 
 
 class DeepSea(gymnasium.Env[Any, Any]):
-    """A treasure that only size steps to the right in a row find, though each of them costs.
+    """A treasure that is found only by `size` steps to the right in a row, each of which costs.
 
     An observation is the cell's number, row * size + column. Action 1 leads right and action 0 left, one row further
     down, unless the actions are shuffled. An episode has size steps; after the last one the diver stays on the
@@ -80,11 +80,11 @@ class DeepSea(gymnasium.Env[Any, Any]):
         return row * self.sea.size + min(max(to, 0), self.sea.size - 1)
 
     def show(self, values: ArrayLike | None) -> None:
-        """Lays a heat map, of visits or of the spread say, over the water, from now on.
+        """Draws a heat map, for example of visits or of the spread, over the water in all later renderings.
 
         Args:
-            values: a number in [0, 1] for each of the size^2 cells (of those out of reach none is drawn), or None
-                to take it away.
+            values: a number in [0, 1] for each of the size^2 cells (those out of reach are not drawn), or None
+                to remove it.
         """
         self._heat = None if values is None else arguments.heat(self, "values", values, self.sea.size**2)
 

@@ -83,11 +83,11 @@ class FrozenLake(gymnasium.Env[Any, Any]):
         return self._cell + int(self.lake.size * ROW_STEPS[action] + COLUMN_STEPS[action])
 
     def show(self, values: ArrayLike | None) -> None:
-        """Lays a heat map, of visits or of the spread say, over the cells in which the agent acts, from now on.
+        """Draws a heat map, for example of visits or of the spread, over the agent's cells in all later renderings.
 
         Args:
             values: a number in [0, 1] for each of the size^2 cells (those of holes and of the goal are not drawn),
-                or None to take it away.
+                or None to remove it.
         """
         self._heat = None if values is None else arguments.heat(self, "values", values, self.lake.size**2)
 
@@ -99,7 +99,7 @@ class FrozenLake(gymnasium.Env[Any, Any]):
 
 
 class SafeFrozenLake(FrozenLake):
-    """A `FrozenLake` with unsafe cells beside the path, which an agent can enter and should not.
+    """A `FrozenLake` with unsafe cells beside the path, which an agent can enter but should avoid.
 
     `info["cost"]` is 10 for a step onto one of them and 0 for every other step.
 

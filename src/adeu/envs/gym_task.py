@@ -25,9 +25,9 @@ TASKS: dict[str, Any] = {
 
 
 class GymTask(gymnasium.Env[Any, Any]):
-    """One of the tasks that exist in JAX alone, stepped by the same functions.
+    """One of the tasks that are implemented in JAX only, stepped by the same functions.
 
-    Actions outside the Box are clipped, as the task's equations say.
+    Actions outside the Box are clipped, as in the task's equations.
 
     Args:
         task: "SparsePendulum", "SwingUp", "PointMaze" or "ContinuousLake"; the ids `adeu/SparsePendulum-v0` and so on
@@ -72,7 +72,7 @@ class GymTask(gymnasium.Env[Any, Any]):
 
 @functools.lru_cache(maxsize=64)
 def _compile(task: Any) -> tuple[Any, Any]:
-    """Resets from a seed and steps, for all environments of equal tasks."""
+    """Compiled reset (from a seed) and step, shared by all environments of equal tasks."""
 
     def reset(seed: jax.Array) -> Any:
         return task.reset_env(jax.random.key(seed), None)

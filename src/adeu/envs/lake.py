@@ -13,9 +13,9 @@ from adeu.envs import arguments
 from adeu.envs.layouts import COLUMN_STEPS, LAYOUTS, ROW_STEPS, Ints, Layout
 
 HOLE = -10.0
-"""What falling into a hole pays."""
+"""The reward for falling into a hole."""
 VIOLATION = 10.0
-"""What entering an unsafe cell costs, in `info["cost"]`."""
+"""The cost of entering an unsafe cell, in `info["cost"]`."""
 UNSAFE_EVERY = 4
 
 
@@ -47,7 +47,7 @@ class Lake:
             paper's 104,487) or "printed" (size / sum_{i=0}^{size^2} i and 1e4, the paper's formula).
         reward_scale: in place of the preset's.
         goal: in place of the preset's.
-        back_cost: what a step that is not forward costs, >= 0. Without it, going to and fro pays.
+        back_cost: what a step that is not forward costs, >= 0. At 0, moving back and forth pays.
         safe: whether there are unsafe cells: next to every 4th cell of the path, towards the middle of the lake.
             Entering one pays 0 and is a violation; the step back onto the path pays -back_cost.
 

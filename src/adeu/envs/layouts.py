@@ -1,7 +1,7 @@
-"""How the path runs from the upper left corner to the lower right one: as the action to take at each of its cells.
+"""Paths from the upper left corner to the lower right one, as the action to take at each cell.
 
 No layout touches itself: a cell of the path has no neighbours on it but its predecessor and its successor, so
-there is no shortcut. Every path has fewer than 3 * size steps, the longest that an episode lasts.
+there is no shortcut. Every path has fewer than 3 * size steps, the step limit of an episode.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def random(size: int, seed: int) -> Ints:
 def z_shape(size: int, seed: int) -> Ints:
     """Along the first row, slanting down and back by almost a third of the width, and along the last row.
 
-    The slant keeps three rows away from either, so that not even an unsafe cell between them is a shortcut; lakes
-    smaller than 7 leave no room for it, and their path falls straight.
+    The slant stays three rows away from both, so that not even an unsafe cell between them is a shortcut; lakes
+    smaller than 7 have no room for it, and their path goes straight down.
     """
     back = max(0, (size - 4) // 3)
     end = (size - 1 - back) // 2

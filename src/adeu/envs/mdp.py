@@ -61,13 +61,13 @@ def lake_mdp(lake: Lake) -> Mdp:
     reward[terminal] = HOLE
     reward[wins] = goal_reward
     reward[forward] = scale * target[forward]
-    reward[violates] = 0.0  # after forward: the first unsafe state follows the path's last
+    reward[violates] = 0.0  # after forward: because the first unsafe state follows the path's last
     next_state = np.where(terminal, here, there).astype(np.int32)
     return Mdp(next_state, reward, terminal, np.where(violates, VIOLATION, 0.0), 0, cell)
 
 
 def _find(values: ArrayLike, known: Ints) -> Ints:
-    """Where each value stands in `known`, or -1."""
+    """The index of each value in `known`, or -1."""
     order = np.argsort(known)
     place = order[np.searchsorted(known, values, sorter=order).clip(max=len(known) - 1)]
     return np.where(known[place] == values, place, -1)

@@ -14,18 +14,18 @@ from gymnasium.spaces import Box
 from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 UPRIGHT, SLOW = 0.5, 2.0
-"""Below which angle from the top and below which speed the sparse pendulum pays."""
+"""The sparse pendulum pays below this angle from the top and below this speed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxPendulum(TimedTask):
-    """Pendulum-v1: a torque too weak to lift a pendulum at once is to swing it up and hold it there.
+    """Pendulum-v1: swing up a pendulum with a torque too weak to lift it at once, and hold it there.
 
         w'     = clip(w + 0.05 (15 sin(theta) + 3u), -8, 8),  u = clip(a, -2, 2)
         theta' = theta + 0.05 w'
         r      = -(theta^2 + 0.1 w^2 + 0.001 u^2),  theta in [-pi, pi), 0 at the top
 
-    Observed are cos(theta), sin(theta) and w. No episode terminates.
+    The observation is cos(theta), sin(theta), w. No episode terminates.
 
     Args:
         limit: after so many steps an episode is truncated.

@@ -23,7 +23,7 @@ UNSAFE: Color = (222, 45, 58)
 def draw(lake: Lake, agent: int, heat: NDArray[np.float64] | None = None) -> Image:
     """The picture, of shape (height, width, 3).
 
-    Of a lake of more than 750 cells a side, several cells share a pixel; the path among them shows.
+    In a lake of more than 750 cells a side, several cells share a pixel, which shows the path if it is among them.
     """
     canvas = Canvas(lake.size, HOLE)
     path, unsafe = path_cells(lake), unsafe_cells(lake)
@@ -40,7 +40,7 @@ def draw(lake: Lake, agent: int, heat: NDArray[np.float64] | None = None) -> Ima
         canvas.cross(unsafe, 0.34, WHITE)
         canvas.cross(unsafe, 0.2, UNSAFE)
         for cell, letter in ((start, "S"), (goal, "G")):
-            if agent not in cell:  # the dot would leave scraps of the letter
+            if agent not in cell:  # the dot would cover only part of the letter
                 canvas.letter(cell, letter)
     else:
         canvas.dot(start, START)

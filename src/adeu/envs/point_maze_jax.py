@@ -12,7 +12,7 @@ from gymnasium.spaces import Box
 from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 SIDE = 1.0
-"""Both coordinates lie within."""
+"""Both coordinates lie in [-SIDE, SIDE]."""
 TIP, HALF = 0.0, 0.1
 """The wall reaches from the left side to x = TIP, and from y = -HALF to HALF."""
 START, NEAR = (-0.75, -0.55), 0.05
@@ -22,13 +22,13 @@ STEP = 0.15
 
 @dataclasses.dataclass(frozen=True)
 class JaxPointMaze(TimedTask):
-    """A point that is to walk around a wall: 1 for each step that ends within 0.3 of the goal, and 0 elsewhere.
+    """A point that has to walk around a wall: 1 for each step that ends within 0.3 of the goal, and 0 elsewhere.
 
         x' = x + 0.15 clip(a_1, -1, 1),  up to the first wall in its way
         y' = y + 0.15 clip(a_2, -1, 1),  likewise, from (x', y)
 
-    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], whose inside no point enters or crosses;
-    along its faces a point slides. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates; the goal,
+    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], which a point cannot enter or cross;
+    it slides along its faces. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates; the goal,
     (-0.75, 0.55), lies on the wall's other side. No episode terminates.
 
     Args:

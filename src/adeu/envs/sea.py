@@ -17,7 +17,7 @@ ACTIONS = ("fixed", "shuffled")
 
 @dataclasses.dataclass(frozen=True)
 class Sea:
-    """A sea of size x size cells: a diver sinks a row a step, left or right; only always right finds the treasure.
+    """A sea of size x size cells: a diver sinks one row per step; only going right every time finds the treasure.
 
         r = treasure * [right from the last column] - move_cost/size * [right]
 
@@ -27,8 +27,8 @@ class Sea:
         size: N, cells per side, >= 2.
         actions: which action leads right: "fixed", action 1 in every cell, or "shuffled", drawn for each cell.
         actions_seed: draws the shuffled actions; a seed gives the same sea as bsuite's mapping_seed.
-        move_cost: what size steps to the right cost together, >= 0.
-        treasure: what the treasure pays.
+        move_cost: the total cost of `size` steps to the right, >= 0.
+        treasure: the reward of the treasure.
 
     Examples:
         >>> from adeu.envs import Sea
@@ -57,7 +57,7 @@ class Sea:
 
     @property
     def best_return(self) -> float:
-        """What always going right pays."""
+        """The return of always going right."""
         return self.treasure - self.move_cost
 
 
@@ -70,12 +70,12 @@ def right_actions(sea: Sea) -> NDArray[np.int32]:
 
 
 def sea_cells(sea: Sea) -> Ints:
-    """The cells that a diver can come to: row by row, no further right than down."""
+    """The cells that a diver can reach: row by row, columns up to the row's number."""
     return np.flatnonzero(np.tri(sea.size)).astype(np.int64)
 
 
 def deep_sea_mdp(sea: Sea) -> Mdp:
-    """The arrays of a sea: a state for each cell that a diver can come to, in the order of their numbers.
+    """The arrays of a sea: a state for each cell that a diver can reach, in the order of their numbers.
 
     Examples:
         >>> from adeu.envs import Sea, deep_sea_mdp
@@ -91,7 +91,7 @@ def deep_sea_mdp(sea: Sea) -> Mdp:
     below = np.clip(column[:, None] + np.where(right, 1, -1), 0, sea.size - 1)
     terminal = np.broadcast_to(row[:, None] == sea.size - 1, right.shape)
     here = np.arange(len(cell))[:, None]
-    # Row r + 1 begins behind the 1 + 2 + ... + (r + 1) states above it.
+    # Row r + 1 begins after the 1 + 2 + ... + (r + 1) states above it.
     there = ((row + 1) * (row + 2) // 2)[:, None] + below
     reward = sea.treasure * (right & (column == sea.size - 1)[:, None]) - sea.move_cost / sea.size * right
     next_state = np.where(terminal, here, there).astype(np.int32)

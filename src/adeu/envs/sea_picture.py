@@ -15,7 +15,7 @@ SURFACE, FLOOR = np.array((150, 208, 235)), np.array((30, 84, 140))
 
 
 def draw(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> tiles.Image:
-    """The picture, of shape (height, width, 3), the deeper the darker."""
+    """The picture, of shape (height, width, 3); deeper rows are darker."""
     canvas = tiles.Canvas(sea.size, ROCK)
     water, treasure = sea_cells(sea), [sea.size**2 - 1]
     depth = (water // sea.size / (sea.size - 1))[:, None]
@@ -31,7 +31,7 @@ def draw(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> tiles
 
 
 def write(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> str:
-    """S start, G treasure, @ diver, . water, # out of reach; with a heat map, its tenths in place of the water."""
+    """S start, G treasure, @ diver, . water, # out of reach; with a heat map, tenths 0 .. 9 in place of the water."""
     water = sea_cells(sea)
     marks = [(water, "." if heat is None else text.tenths(heat[water]))]
     points = [(np.array([cell]), letter) for cell, letter in ((0, "S"), (sea.size**2 - 1, "G"), (agent, "@"))]

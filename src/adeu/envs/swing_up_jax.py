@@ -16,15 +16,15 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 TRACK = 2.4
 """The cart's place lies within."""
 UPRIGHT, CENTERED = 0.8, 1.0
-"""Above which cosine of the pole's angle and within which place of the cart a step pays."""
+"""A step pays above this cosine of the pole's angle and below this distance of the cart from the center."""
 SUBSTEPS, SECONDS, FORCE = 2, 0.02, 7.0
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxSwingUp(TimedTask):
-    """CartPole's cart and pole, which hangs down at first: a step pays 1 where it is upright near the middle.
+    """CartPole with a pole that starts hanging down: a step pays 1 where it is upright near the middle.
 
-    In each of the two substeps of 0.02 s that a step has, with CartPole-v1's masses and length,
+    A step has two substeps of 0.02 s. In each, with CartPole-v1's masses and length,
 
         p     = (7 clip(a, -1, 1) + 0.05 w^2 sin(theta)) / 1.1
         alpha = (9.8 sin(theta) - cos(theta) p) / (0.5 (4/3 - 0.1 cos(theta)^2 / 1.1))
@@ -36,7 +36,7 @@ class JaxSwingUp(TimedTask):
 
         r = 1 if cos(theta) > 0.8 and |x| < 1, else 0
 
-    Observed are x, v, cos(theta), sin(theta) and w; theta is 0 at the top. No episode terminates.
+    The observation is x, v, cos(theta), sin(theta), w; theta is 0 at the top. No episode terminates.
 
     Args:
         limit: after so many steps an episode is truncated.
@@ -65,7 +65,7 @@ class JaxSwingUp(TimedTask):
 
 
 def _moved(place: Array, force: Array) -> Array:
-    """A substep by semi-implicit Euler: with the explicit one, a hanging pole swings ever wider."""
+    """A substep by semi-implicit Euler: explicit Euler makes a hanging pole swing ever wider."""
     x, speed, angle, turn = place
     sine, cosine = jnp.sin(angle), jnp.cos(angle)
     push = (force + 0.05 * turn**2 * sine) / 1.1

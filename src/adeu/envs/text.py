@@ -1,4 +1,4 @@
-"""A lake as text, for the screen; and the window through which any square of cells is seen."""
+"""A lake as text for the screen, and the window of cells that is shown of a large one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def tenths(heat: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def window(size: int, agent: int, marks: list[tuple[Any, Any]]) -> str:
-    """The marks (cells and their letters, later ones above) on a ground of #.
+    """Draws the marks (cells and their letters, later ones on top) on a background of #.
 
-    Of more than 31 x 31 cells those around the agent are shown, below a line that says where that is.
+    Beyond 31 x 31 cells it shows those around the agent, below a line with their rows and columns.
     """
     view = min(WINDOW, size)
     top, left = (min(max(place - view // 2, 0), size - view) for place in divmod(agent, size))

@@ -20,10 +20,10 @@ AGENT: Color = (16, 122, 87)
 INK: Color = (24, 30, 48)
 WHITE: Color = (255, 255, 255)
 HEAT = np.array([ICE, (255, 247, 205), (254, 217, 118), (250, 155, 60), (236, 84, 18)], float)
-"""From 0, which leaves ice as it is, to 1, in even steps."""
+"""Colours of the heat map from 0 (the colour of ice) to 1, in even steps."""
 
 TILE, SIDE = 32, 750
-"""The most pixels of a tile and, where tiles can shrink to that, of the picture."""
+"""The most pixels per side of a tile and, as far as tiles can shrink, of the picture."""
 PLAIN = 8
 """Tiles of fewer pixels than this have neither lines, crosses nor letters."""
 
@@ -34,11 +34,11 @@ LETTERS = {
 
 
 class Canvas:
-    """The picture of size x size cells, of more than 750 a side with several cells to a pixel.
+    """The picture of size x size cells; beyond 750 a side, several cells share a pixel.
 
     Args:
         size: cells per side.
-        ground: the colour of all cells that nothing else is drawn in.
+        ground: the background colour.
     """
 
     def __init__(self, size: int, ground: Color) -> None:
@@ -55,11 +55,11 @@ class Canvas:
         return row * self._side // self._size, column * self._side // self._size
 
     def fill(self, cells: Any, color: Any) -> None:
-        """Tiles of one colour, or of one each."""
+        """Draws tiles in one colour, or each in its own."""
         self._tiles[self.at(cells)] = self._tile(color)
 
     def _tile(self, color: Any) -> Any:
-        """With a line along two of the sides, if it is large enough."""
+        """Adds a line along two sides of the tile, if it is large enough."""
         inside = np.ones((self.tile, self.tile, 1), bool)
         if self.detailed:
             inside[-1, :] = inside[:, -1] = False
@@ -84,7 +84,7 @@ class Canvas:
         self.stamp(cells, mask, INK)
 
     def dot(self, cells: Any, color: Color) -> None:
-        """A disc with a white rim over one tile, large enough to be found and whole even in a corner."""
+        """A disc with a white rim over one tile, large enough to see and not cut off in a corner."""
         radius = max(0.3 * self.tile, 5.0)
         last = len(self.image) - 1 - radius
         row, column = (np.clip((place + 0.5) * self.tile - 0.5, radius, last) for place in self.at(cells))

@@ -1,4 +1,4 @@
-"""What tasks in JAX with a limit of steps share."""
+"""Shared by tasks in JAX with a step limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stepped = tuple[Array, "Timed", Array, Array, dict[str, Any]]
 
 class Timed(NamedTuple):
     place: Array
-    """What the next step depends on; most tasks observe it as it is."""
+    """The physical state; most tasks return it as the observation."""
     time: Array
 
 

@@ -45,9 +45,9 @@ def find(name: str) -> Experiment | Family:
 
 
 def locate(path: str) -> tuple[Experiment, ...]:
-    """What a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea`, `deep-sea/40` or `deep-sea/40/ucb` means.
+    """The experiments of a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea` or `deep-sea/40/ucb`.
 
-    A family means all its members; a case at the end leaves the others out, but for one that it begins from.
+    A family stands for all its members; a case at the end leaves out the others, except one that it depends on.
     """
     from adeu.experiments.lib.experiment import Family
     from adeu.runs.spec import DependsOnRun

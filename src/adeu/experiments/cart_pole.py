@@ -1,4 +1,4 @@
-"""CartPole-v1 by DQN whose coin is as uncertain as random network distillation says, beside a constant coin."""
+"""CartPole-v1 by DQN: an epsilon from random network distillation, compared with a constant epsilon."""
 
 from __future__ import annotations
 

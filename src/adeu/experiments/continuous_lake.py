@@ -1,4 +1,4 @@
-"""Which f leads furthest along the continuous lake, where novelty fades before a place's direction is found."""
+"""Which f gets furthest along the continuous lake, where novelty fades before a place's direction is found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ AGENTS = {
 
 
 def setting(each: AnyAgent) -> JaxSetting:
-    # Nothing is random in the lake: one greedy episode tells.
+    # The lake is deterministic: one greedy episode is enough.
     return dataclasses.replace(explore.setting(TASK, each), evaluate_episodes=1)
 
 

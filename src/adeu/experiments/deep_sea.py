@@ -1,4 +1,4 @@
-"""The DeepSea figure: how many steps until the treasure is found for good, over the sea's size; DQN over tables."""
+"""The DeepSea figure: steps until the treasure is found reliably, over the sea's size; DQN over tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVALUATE_STEPS = 1_000
 WINDOW = 100_000
 """Steps over which every greedy episode must find the treasure."""
 NEVER = 1.6e6
-"""Where a picture shows runs that never did."""
+"""Where a plot shows runs that never solved it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,10 +33,10 @@ class SeaSetting:
     """DQN over tables in a deep sea.
 
     Args:
-        agent: who learns.
+        agent: the agent.
         sea: the environment.
         steps: how many, in whole episodes.
-        traced: the episodes to write down step by step, counted from 1.
+        traced: the episodes to record step by step, counted from 1.
     """
 
     agent: TableDqn
@@ -58,7 +58,7 @@ class SeaSetting:
 
 @dataclasses.dataclass
 class SeaTrainer(TabularTrainer):
-    """Also says when the treasure was first found, by whatever step; 0: not yet."""
+    """Adds the step at which the treasure was first found, exploring or not; 0: not yet."""
 
     def _row(self, first: int) -> Row:
         clock = self._training.arguments.learner.clock
@@ -136,7 +136,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Steps to solve over N: medians with intervals, or single runs; crosses where half of them never did."""
+    """Steps to solve over N: medians with intervals, or single runs; crosses where at least half never solved it."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")

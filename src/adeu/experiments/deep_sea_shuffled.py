@@ -1,4 +1,4 @@
-"""DeepSea where left and right are drawn anew for every cell: repeated actions lead nowhere in particular."""
+"""DeepSea where left and right are drawn for every cell, so that repeating an action has no advantage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The motivating example: who finds the one path through a 1500 x 1500 lake?"""
+"""The motivating example: which method finds the one path through a 1500 x 1500 lake?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPERIMENT = Experiment(
         "replays what it knows and explores at its end, so its frontier moves on; epsilon-greedy stumbles on the "
         "way. Intrinsic motivation (im) has an epsilon of 0.01, where the paper's text says that it acts greedily: "
         "frozen-lake-sensitivity has the greedy one, which solves the lake. First solved is evaluated every 100 "
-        "episodes; the paper's 4,515 is no mean of five multiples of 100, so it is not the same figure."
+        "episodes; the paper's 4,515 is not a mean of five multiples of 100, so it is not the same figure."
     ),
     cases={name: dataclasses.replace(case, traced=(500, 2_500, 5_000)) for name, case in CASES.items()},
     metrics=(MEAN, MAX, FIRST_SOLVED, SOLVED),

@@ -1,4 +1,4 @@
-"""What the frozen lake's table hangs on: one setting changed at a time, with those under which ADEU is not first."""
+"""Sensitivity of the frozen lake's table: one setting changed at a time, with those under which ADEU is not first."""
 
 from __future__ import annotations
 

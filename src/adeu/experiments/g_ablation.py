@@ -1,4 +1,4 @@
-"""The appendix's ablation of g: the sigmoid, a g that falls to zero, and two remedies for what that may forget."""
+"""The appendix's ablation of g: the sigmoid, a g that falls to zero, and two remedies against forgetting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MountainCar-v0 by DQN: ez-adeu beside epsilon-greedy, where only the hill pays, and with -1 for every step."""
+"""MountainCar-v0 by DQN: ez-adeu and epsilon-greedy, where only the hill pays, and with -1 for every step."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ EXPERIMENT = Experiment(
     title="MountainCar-v0 by DQN: options of repeated actions beside single ones",
     lesson=(
         "Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, a mean of -110 or more. "
-        "Where every value is 0 at first, nothing but the explorer looks for the hill; networks that start as usual "
-        "prefer now this and now that, which may swing the car by itself."
+        "Where every value starts at 0, only the explorer searches for the hill; networks with the usual random "
+        "weights prefer different actions in different states, which may swing the car by itself."
     ),
     cases={
         **{name: setting(D, SPARSE, from_zero=True) for name, D in EXPLORING.items()},

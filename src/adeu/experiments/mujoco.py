@@ -1,4 +1,4 @@
-"""The paper's main table: TD3 that explores by six rules on six MuJoCo tasks; and the controls that a gain needs."""
+"""The paper's main table: TD3 with six exploration methods on six MuJoCo tasks, and controls for any gain."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ENVIRONMENTS = ("Walker2d-v5", "Hopper-v5", "Swimmer-v5", "Ant-v5", "Humanoid-v5", "HumanoidStandup-v5")
 C, LAM, RHO_RND, RHO_Q = 0.2, 1.0, 0.3, 0.1
 CRITICS = 5
-"""Where f, or UCB, is what critics disagree about."""
+"""The number of critics where f or UCB uses their disagreement."""
 ROWS = ("constant", "rnd", "q-std", "ucb", "rnd-bonus", "noisy-nets")
 """The table's rows, in its order."""
 PAPER = {
@@ -55,7 +55,7 @@ OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
         "authors' code, v5": {"constant-0.1": {"mean": 194, "max": 404}},
     }
 }
-"""By environment and preset, who else has figures of a case over 100,000 steps: the curves that TD3's authors
+"""Other figures of a case over 100,000 steps, by environment and preset: the curves that TD3's authors
 published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
 
 
@@ -74,7 +74,7 @@ TOP = 100.0
 
 
 def rnd_variants() -> dict[str, adeu.Mechanism]:
-    """The f of `rnd`, read otherwise.
+    """Other readings of the f of `rnd`.
 
     RND's error is a sum over 32 outputs, with a fixed U; or their mean, U^2/32 times the sum; or a rollout episode
     has a spread of c, g's ceiling, in place of g(c).
@@ -119,9 +119,9 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
 
 
 def controls(case: str, setting: TrainingSetting) -> dict[str, TrainingSetting]:
-    """The controls of a case with rollout episodes, which differ from it in the spread alone.
+    """The controls of a case with rollout episodes, which differ from it only in the spread.
 
-    Outside rollout episodes of their own, one has the mean of the case's spreads, the other these in other places.
+    Outside their own rollout episodes, one has the mean of the case's spreads, the other a permutation of them.
     """
     explorer = setting.agent.explorer
     assert isinstance(explorer.f, adeu.Rollouts)
@@ -145,7 +145,7 @@ METRICS = (
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The domain's curves; and what f and g say over training, how often g is saturated, how far actions deviate."""
+    """The domain's curves; then f and g over training, how often g is saturated, and how far actions deviate."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")

@@ -1,4 +1,4 @@
-"""How long the paper trained and how it began, told by its f = c row alone."""
+"""Infers the paper's horizon and random start from its f = c row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAPER = {env: mujoco.PAPER[env][mujoco.ROWS.index("constant")] for env in ENVIRO
 
 
 def cases(env: str) -> dict[str, TrainingSetting]:
-    """A case for each number of random steps; each run holds all shorter ones as its beginning."""
+    """A case for each number of random steps; each run contains all shorter ones."""
     constant = mujoco.explored_by(env, "paper", adeu.Constant(mujoco.C))
     longest = dataclasses.replace(constant, steps=STEPS, single_every=SINGLE_EVERY)
     return {f"warmup-{warmup}": dataclasses.replace(longest, warmup=warmup) for warmup in WARMUPS}

@@ -1,4 +1,4 @@
-"""The safety study: the lake with unsafe cells beside its path, which a mentor or a learned cost warns of."""
+"""The safety study: the lake with unsafe cells beside its path, known from a mentor or a learned cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COST = adeu.ExpectedCost()
 
 
 def pupil(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
-    """ADEU whom a mentor taught the value of entering an unsafe cell."""
+    """ADEU with a mentor's values for entering an unsafe cell."""
     return dataclasses.replace(lake.adaptive(f), mentor_q=-50.0, mentor_visits=mentor_visits)
 
 
 def eq6(floor: float = FLOOR) -> LakeSetting:
-    """Eq. 6; where no cost was met yet, the floor stands for it."""
+    """Eq. 6; the floor replaces the cost where none was observed yet."""
     return pupil(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
 
 

@@ -1,4 +1,4 @@
-"""The figure of the switch: over one episode, what the policy says, what the agent does, and how far it trusts it."""
+"""The switch within an episode: the policy's action, the agent's action, and the spread, over one episode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACTIONS = ("up", "right", "down", "left")
 
 
 def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics, and its longest traced episode: the one that went furthest beyond what was known."""
+    """A run's metrics, and its longest traced episode: the one that got furthest beyond the known path."""
     traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
     spread, deviates = longest["spread"].astype(float), longest["action"] != longest["best"]
@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
     takes="seconds",
     lesson=(
         "The longest of ten episodes. On the known part of the path the spread is small and the agent does what its "
-        f"policy says; in the last {LAST} steps, where it was rarely, the spread is large and it explores."
+        f"policy says; in the last {LAST} steps, where it has rarely been, the spread is large and it explores."
     ),
     cases={"adeu": dataclasses.replace(lake.adeu_counts(), episodes=EPISODE, traced=TRACED)},
     metrics=(

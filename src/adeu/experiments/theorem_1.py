@@ -1,7 +1,7 @@
 """Theorem 1 on random games: once the best action at s_i was found, is s_i explored less, and s_{i+1} instead?
 
-Each seed draws a game of the theorem's class and trains on it. After every episode the agent's values say how likely
-it is to explore each state of the path.
+Each seed draws a game of the theorem's class and trains on it. After every episode the agent's values give the
+probability of exploring each state of the path.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class GameSetting:
     """Tabular Q-learning on a random increasing-reward game, which the seed draws.
 
     Args:
-        agent: who learns.
+        agent: the agent.
         states: of the game, all of them on its path.
         actions: of the game.
         hole: the probability that a wrong action ends the episode.
@@ -74,7 +74,7 @@ class GameSetting:
 
 @dataclasses.dataclass(frozen=True)
 class Chances:
-    """How likely each action is, from the values and visits, to an epsilon-greedy agent; None: to one that counts."""
+    """Action probabilities from values and visits: of an epsilon-greedy agent or, with None, of one with counts."""
 
     epsilon: float | None
     beta: float = 0.9
@@ -95,7 +95,7 @@ class GameTrainer:
     Args:
         job: what to train.
         game: what it is trained on.
-        chances: how likely the agent is to take each action; None: nobody asks.
+        chances: the agent's action probabilities; None: not evaluated.
     """
 
     job: Job
@@ -198,7 +198,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 
 def _claimed(name: str) -> Callable[[Curves], NDArray[np.float64]]:
-    """In how many states of each game the claim held, and in how many it was asked."""
+    """In how many states of each game the claim held, and in how many it was tested."""
 
     def of(curves: Curves) -> NDArray[np.float64]:
         if name not in curves:
@@ -228,7 +228,7 @@ EXPERIMENT = Experiment(
         "Each seed is a game of 30 states. Once a state's best action is found, says the theorem, that state is "
         "explored less in the end, and the next one more meanwhile: the shares say in how many states it was so. "
         "Where a wrong action need not be deadly (loops), going back to be paid again beats the path; where one pays "
-        "a little (lures), whoever is sure too early stays with it."
+        "a little (lures), an agent that is sure too early stays with it."
     ),
     cases={
         **METHODS,

@@ -1,4 +1,4 @@
-"""Theorem 2: how likely ez-adeu finds the deep sea's treasure against the worst policy; bounds, truth, simulation."""
+"""Theorem 2: the probability that ez-adeu finds the treasure under the worst policy: bounds, exact, simulated."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def found(curves: Curves) -> NDArray[np.bool_]:
 
 
 def all_runs(flags: NDArray[np.bool_]) -> Estimate:
-    """The share over the simulations of all seeds, which are alike."""
+    """The share over the simulations of all seeds, pooled."""
     return share(flags.ravel())
 
 
 def metric(name: str, title: str) -> Metric:
-    """A formula's probability. Cases are other problems, not other methods, so none is compared."""
+    """A formula's probability. Cases are different problems, not methods, so they are not compared."""
     return Metric(name, title, lambda curves: average(curves[name], axis=1), ".3f", paired=False)
 
 
@@ -132,8 +132,8 @@ EXPERIMENT = Experiment(
     name="theorem-2",
     title="Theorem 2: how likely 1e6 steps find the deep sea's treasure if the policy always goes left",
     lesson=(
-        "The statement's formula lies above the truth, so it is no lower bound; the proof's, with half its factor, "
-        "is one. The simulation agrees with the exact probability."
+        "The statement's formula is above the exact probability, so it is not a lower bound; the proof's, with half "
+        "its factor, is one. The simulation agrees with the exact probability."
     ),
     cases={f"N={size} mu={mu:g}": TreasureSetting(size, mu) for mu in EXPONENTS for size in SIZES},
     metrics=(

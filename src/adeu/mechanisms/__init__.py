@@ -1,1 +1,1 @@
-"""f: measures of uncertainty, one idea a file; `combine` makes mechanisms of mechanisms."""
+"""f: measures of uncertainty, one idea per file; `combine` has mechanisms made of others."""

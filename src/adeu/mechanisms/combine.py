@@ -16,7 +16,7 @@ from adeu.core.contract import Array, Carry, Hook, Key, Mechanism, State
 
 @dataclasses.dataclass(frozen=True)
 class Sum(Mechanism):
-    """Several uncertainties added up.
+    """The sum of several uncertainties.
 
         f(s) = f_1(s) + ... + f_k(s)
 
@@ -42,7 +42,7 @@ class Sum(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Product(Mechanism):
-    """Several uncertainties multiplied; with a `Constant`, one of them scaled.
+    """The product of several uncertainties; a `Constant` scales.
 
         f(s) = f_1(s) * ... * f_k(s)
 
@@ -74,7 +74,7 @@ class Inverse(Mechanism):
 
     Args:
         f_safety: the expected cost.
-        floor: what a cost counts at least, so that f is finite where nothing costs, > 0.
+        floor: the lower bound of the cost, > 0, so that f is finite where the cost is 0.
 
     Examples:
         >>> import adeu, jax
@@ -104,14 +104,14 @@ class Ratio(Mechanism):
         f(s) = f_uncertainty(s) / (lam * max(f_safety(s), floor))
 
     With lam = "conditioned", lambda = max(1, max_a Q(s, a)) where the cost exceeds max_a Q(s, a), else 1: there
-    safety dominates whatever the rewards' size. The agent then gives `q_values` as for `EnsembleStd`; their
-    mean over the critics counts.
+    safety dominates at any scale of the rewards. The agent then gives `q_values` as for `EnsembleStd`; their
+    mean over the critics is used.
 
     Args:
         f: the uncertainty.
         f_safety: the expected cost.
         lam: lambda, a number > 0 or "conditioned".
-        floor: what a cost counts at least, > 0.
+        floor: the lower bound of the cost, > 0.
 
     Examples:
         >>> import adeu, jax
@@ -161,14 +161,14 @@ class RolloutsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Rollouts(Mechanism):
-    """Rollout episodes: with probability rho a whole episode explores evenly, whatever f says.
+    """Rollout episodes: with probability rho a whole episode explores uniformly, ignoring f.
 
         f_rollout(s) = c   with probability rho, drawn as an episode begins, else f(s)
 
     Args:
         f: the uncertainty of the other episodes.
-        rho: the share of rollout episodes, in [0, 1].
-        c: the uncertainty in a rollout episode, which goes through g like any other, >= 0.
+        rho: the probability of a rollout episode, in [0, 1].
+        c: the uncertainty in a rollout episode, >= 0; g applies to it too.
 
     Examples:
         >>> import adeu, jax
@@ -196,7 +196,7 @@ class Rollouts(Mechanism):
 
     @property
     def remembers(self) -> bool:
-        return self.f.remembers  # the coin is no memory of what happened
+        return self.f.remembers  # the coin does not depend on earlier steps
 
     def asked(self, carry: RolloutsCarry) -> Array:
         return ~carry.rollout & super().asked(carry.f)
@@ -219,16 +219,16 @@ class CalibratedCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Calibrated(Mechanism):
-    """An f of unknown magnitude, in units of what it was lately: about 1 on average while it is steady.
+    """Divides an f of unknown magnitude by its running mean: about 1 on average while f is steady.
 
-        f(s) / m,   m <- decay * m + (1 - decay) * f(s), without the bias of its start
+        f(s) / m,   m <- decay * m + (1 - decay) * f(s), with bias correction
 
-    A sigmoid of it is not saturated. While f falls it lies below 1, the more so the longer the memory. Each
+    It does not saturate a sigmoid. While f falls it is below 1, and further below with a larger decay. Each
     environment keeps its own running mean from episode to episode.
 
     Args:
         f: the uncertainty.
-        decay: how much of the running mean each step keeps, in [0, 1].
+        decay: of the running mean per step, in [0, 1].
 
     Examples:
         >>> import adeu, jax

@@ -1,4 +1,4 @@
-"""Uncertainty that does not look at the state: the same always, decided by the clock, or written down before."""
+"""Uncertainty that does not depend on the state: constant, scheduled by step, or recorded beforehand."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Constant(Mechanism):
 
 
 def check_chance(explorer: Explorer) -> None:
-    """Refuses a constant that `Identity` hands on as a probability and that is none."""
+    """Rejects a constant above 1 where `Identity` passes it on as a probability."""
     if isinstance(explorer.f, Constant) and isinstance(explorer.g, Identity) and explorer.f.c > 1:
         check.refuse(explorer.f, "c", "a number <= 1, where it is the probability to explore", explorer.f.c)
 
 
 @dataclasses.dataclass(frozen=True)
 class Schedule(Mechanism):
-    """From one uncertainty to another as the environment steps go by, then constant.
+    """Changes from one uncertainty to another over the environment steps, then stays constant.
 
         f = start + (end - start) * x  (linear)  or  start * (end/start)^x  (exponential),  x = min(step/steps, 1)
 
@@ -93,7 +93,7 @@ class Schedule(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Recorded(Mechanism):
-    """What was written down for this step: the control of an adaptive run by its own numbers, out of their places.
+    """Replays recorded values in permuted order: the control for an adaptive run.
 
         f = recorded[step]
 

@@ -26,8 +26,8 @@ class ExpectedCost(Mechanism):
         f_safety(s) = max_a E[cost(s, a)]
 
     With `num_states` a table over (s, a), learned in `observe`; otherwise a small network over the observation,
-    learned in `update`, with one output per discrete action, or a single one, the cost of what the agent does
-    in s, where actions are continuous. A cost function that is known needs no learning:
+    learned in `update`, with one output per discrete action, or, where actions are continuous, a single one:
+    the cost of the agent's action in s. A known cost function needs no learning:
     `adeu.from_function(cost)`.
 
     Args:
@@ -117,9 +117,9 @@ class ExpectedCost(Mechanism):
 
 
 def check_no_costs(owner: Any, argument: str, part: LearningPart | Explorer) -> None:
-    """Rejects a part that learns the costs of batches, where the owner's replay keeps none."""
+    """Rejects a part that learns costs from batches, for an owner whose replay does not store them."""
     if "cost" in part.needs("update"):
-        takes = "an f that learns no costs from batches: the replay keeps none (a table learns from steps)"
+        takes = "an f that learns no costs from batches: the replay does not store them (a table learns from steps)"
         check.refuse(owner, argument, takes, part)
 
 

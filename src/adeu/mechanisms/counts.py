@@ -14,7 +14,7 @@ from adeu.mechanisms import table
 
 @dataclasses.dataclass(frozen=True)
 class Counts(Mechanism):
-    """The rarer a discrete state was visited, the more uncertain it is.
+    """Uncertainty falls with the number of visits to a discrete state.
 
         f(s) = 1 / (beta * sqrt(n(s)))
 
@@ -22,7 +22,7 @@ class Counts(Mechanism):
 
     Args:
         num_states: how many states there are, which are numbered from 0; None: what `Behavior` finds in the space.
-        beta: how fast a visit reassures, > 0.
+        beta: how fast visits reduce the uncertainty, > 0.
 
     Examples:
         >>> import adeu, jax
@@ -46,7 +46,7 @@ class Counts(Mechanism):
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         states = table.num_states(self, observation_space)
         if states is None:
-            takes = "a Discrete space (elsewhere give num_states and an encoder to a state's number, or take Rnd)"
+            takes = "a Discrete space (elsewhere give num_states and an encoder to a state index, or use Rnd)"
             check.refuse(self, "observation space", takes, observation_space)
         return dataclasses.replace(self, num_states=states)
 
@@ -57,7 +57,7 @@ class Counts(Mechanism):
         return jnp.zeros(self.num_states, jnp.int32)
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        # Two roundings fewer than 1 / (beta * sqrt(n)).
+        # Rounds twice less than 1 / (beta * sqrt(n)).
         return jnp.sqrt(self.beta**-2 / (table.row(state, obs) + 1)), carry
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:

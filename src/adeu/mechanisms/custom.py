@@ -1,4 +1,4 @@
-"""A user's own f from functions: `from_function` where JAX can trace them, `from_host` where it cannot."""
+"""Custom f from functions: `from_function` where JAX can trace them, `from_host` where it cannot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FromFunction(Mechanism):
             return self.function(obs), carry
         except jax.errors.JAXTypeError as error:
             raise TypeError(
-                "FromFunction: JAX cannot trace its function, which may be in numpy: write it in jax.numpy, or use "
+                "FromFunction: JAX cannot trace its function (is it in numpy?): write it in jax.numpy, or use "
                 "adeu.from_host"
             ) from error
 
@@ -79,7 +79,7 @@ class StateDicts:
 
 
 def from_function(function: Callable[[Any], Array]) -> FromFunction:
-    """An f that needs nothing but the observation and that JAX can trace.
+    """An f that depends on the observation alone and that JAX can trace.
 
         f(s) = function(s)
 
@@ -102,12 +102,12 @@ def from_host(
     state: Any = None,
     set_state: Callable[[Any], Any] | None = None,
 ) -> FromHost:
-    """An f in somebody else's code (numpy, torch, anything): computed outside the compiled step.
+    """An f in any code (numpy, torch, anything), computed outside the compiled step.
 
         f(s) = compute(batch of s)
 
-    `Behavior` calls it before each step and passes the numbers on as a `given` of that `name`; whoever calls an
-    `Explorer` directly does the same. What the code learns is its own: `Behavior.save` writes it if `state` is given,
+    `Behavior` calls it before each step and passes the numbers on as a `given` of that `name`; do the same when you
+    call an `Explorer` directly. What the code learns stays with it: `Behavior.save` writes it if `state` is given,
     and warns if `update` is given without it.
 
     Args:
@@ -117,7 +117,7 @@ def from_host(
         state: what `Behavior.save` writes: an object with `state_dict` and `load_state_dict`, such as torch's modules
             and optimizers, or a dict of such objects by name; or a function that returns nested dicts, lists or
             tuples of arrays, tensors, numbers, text and None.
-        set_state: the function that `Behavior.load` calls with what such a function returned.
+        set_state: the function that `Behavior.load` calls with what the `state` function returned.
 
     Examples:
         >>> import adeu, jax

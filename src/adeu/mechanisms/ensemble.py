@@ -18,7 +18,7 @@ class EnsembleStd(Mechanism):
         f(s) = lam * Q_std(s, pi(s))
 
     The agent gives `q_values`: of shape (critics, actions) where actions are discrete, (critics,) at (s, pi(s))
-    where they are not. With several best actions it is their mean.
+    where they are not. If several actions are best, f is the mean over them.
 
     Args:
         lam: lambda, the weight of the disagreement, > 0.

@@ -12,13 +12,13 @@ from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, Transition
 
 START = 3.0
-"""f at the start, where U comes from the data: g gives 0.95 of its most there, be it `Sigmoid` or `Saturating`."""
+"""f at the start, if U comes from the data: `Sigmoid` and `Saturating` give 0.95 of their c there."""
 FIRST = 32
 """The updates whose errors fix U."""
 LOW, HIGH = 0.25, 4.0
-"""The range of f in which a sigmoid tells states apart."""
+"""The range of f in which a sigmoid distinguishes states."""
 LARGEST = 1e15
-"""What an observation's numbers count as at most, so that float32 holds sums of their squares."""
+"""Observations are clipped to this magnitude, so that sums of their squares fit in float32."""
 
 
 class Moments(NamedTuple):
@@ -36,7 +36,7 @@ class Moments(NamedTuple):
         return Moments(self.size + batch.shape[0], self.mean + share * shift, variance)
 
     def standardise(self, obs: Array) -> Array:
-        # What rounding alone leaves of the variance of a constant is no variance; the rest is, however small.
+        # The variance of a constant may be a rounding error and then counts as 0; any larger variance counts.
         variance = self.variance + (1e-7 * self.mean) ** 2 + 1e-30
         variance = jnp.where(self.size > 0, variance, 1.0)
         scaled = (jnp.clip(obs, -LARGEST, LARGEST) - self.mean) / jnp.sqrt(variance)
@@ -53,7 +53,7 @@ class RndState(NamedTuple):
     armed: Array
     """Whether a batch's median f has been within the range that `tune` keeps it in."""
     tuned_at: Array
-    """The step at which U was tuned first, or the number of the update where none is given; -1: never."""
+    """The step at which U was tuned first, or the number of the update if no step is given; -1: never."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Rnd(Mechanism):
         hidden: the sizes of both networks' hidden layers.
         features: the size of their outputs.
         learning_rate: of the predictor's Adam.
-        tune: the share by which an update moves a given U: down where a batch's median f is above 4, up where it is
+        tune: the relative change of a given U per update: down where a batch's median f is above 4, up where it is
             below 1/4; but not before the median has been between them. 0 keeps U.
 
     Examples:
@@ -107,9 +107,9 @@ class Rnd(Mechanism):
 
     @classmethod
     def paper(cls) -> Rnd:
-        """The paper's, as far as its text goes: one output, U = 187.5, and the footnote's tuning of U.
+        """The paper's version, as far as its text specifies: one output, U = 187.5, and the footnote's tuning of U.
 
-        The layers, the learning rate, the share of the tuning and the standardised observations are our choice.
+        The layers, the learning rate, the step of the tuning and the standardised observations are our choice.
 
         Examples:
             >>> import adeu
@@ -173,7 +173,7 @@ class Rnd(Mechanism):
 
 
 def _fit(state: RndState, error: Array) -> RndState:
-    """With the U at which f has a mean square of START^2 over the first batches."""
+    """Sets U so that f has a mean square of START^2 over the first batches."""
     number = state.optimizer.updates
     mean = (START / state.scale) ** 2
     mean = mean + (error - mean) / (number + 1)

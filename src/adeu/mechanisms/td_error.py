@@ -14,7 +14,7 @@ from adeu.mechanisms import table
 
 @dataclasses.dataclass(frozen=True)
 class TdError(Mechanism):
-    """Tokic's adaptive epsilon (VDBE): where values still change, explore. It starts at 1.
+    """Tokic's adaptive epsilon (VDBE): explores where values still change. Starts at 1.
 
         f(s) <- rate * (1 - exp(-|delta|/sigma)) / (1 + exp(-|delta|/sigma)) + (1 - rate) * f(s)
 
@@ -24,7 +24,7 @@ class TdError(Mechanism):
 
     Args:
         num_states: how many states there are, or None.
-        sigma: the error that counts as large, > 0 ("inverse sensitivity").
+        sigma: the scale of a large error, > 0 ("inverse sensitivity").
         rate: the weight of the newest error, in (0, 1]; the original takes 1 / number of actions.
 
     Examples:

@@ -110,7 +110,7 @@ def read_spec(runs: Mapping[int, pathlib.Path]) -> dict[str, Any]:
     path = inside(runs[min(runs)], "spec.json") if runs else None
     spec = read_json(path) if path else {}
     if not isinstance(spec, dict) or not isinstance(spec.get("experiment", ""), str):
-        raise ValueError(f"{path} is no run's spec")
+        raise ValueError(f"{path} is not a run spec")
     return spec
 
 

@@ -1,7 +1,7 @@
-"""Long work in folders: specs as data, runs that resume where they stopped, engines that run them, statistics.
+"""Runs in folders: specs as data, resumable runs, engines that run them, statistics.
 
 `spec` says what to run and `trainer` what a run needs of an agent; `work` does one run in its `folder`, `sweep` does
-many of them by one of the `engines`; `load` reads them back and `statistics` compares them.
+many of them with one of the `engines`; `load` reads them back and `statistics` compares them.
 """
 
 import lazy_loader

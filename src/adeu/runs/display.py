@@ -1,4 +1,4 @@
-"""Progress on the screen: which runs are under way, how far they are, how long they still take."""
+"""Progress on the screen: which runs are in progress, how far they are, and the time left."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from adeu.runs.spec import Spec
 
 PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
-"""About how many lines are printed where there is no terminal."""
+"""The approximate number of lines printed without a terminal."""
 BAR = 10
 FIXED = BAR + 4 + 7 + 4
 """Columns of the screen for the bar, the percentage, the time left and the gaps; texts share the rest."""
 
 
 class Display:
-    """Shows a bar for all runs and one for each under way; where there is no terminal, a line for some that ended."""
+    """Shows a bar for all runs and one for each in progress; without a terminal, a line for some that ended."""
 
     def __init__(self, console: Console, title: str, total: int) -> None:
         self._console, self._title, self._total = console, title, total
@@ -90,5 +90,5 @@ class Display:
 
 
 def _cut(width: int, most: int) -> Column:
-    """A column for text, cut where the screen is narrow."""
+    """A column for text, cropped if the screen is narrow."""
     return Column(width=max(1, min(width, most)), overflow="ellipsis", no_wrap=True)

@@ -1,7 +1,7 @@
 """The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` when it is complete.
 
-Files appear whole or not at all, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
-its own moment, so a run resumes from that one file. Checkpoint and `done.json` carry a digest of their spec.
+Files are written atomically, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
+its own step, so a run resumes from that one file. Checkpoint and `done.json` carry a digest of their spec.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"
 DONE = "done.json"
 KEPT = "kept.npz"
-"""What a run keeps for others to start from, if anything."""
+"""What a run keeps for dependent runs, if anything."""
 SPEC = "spec.json"
 IDENTITY = ("experiment", "case", "seed", "setting")
-"""The entries of spec.json that say which run it is; the others say which code ran it."""
+"""The entries of spec.json that identify the run; the others identify the code that ran it."""
 RERUN = "delete its folder to run that seed again"
 
 
 class UnusableError(ValueError):
-    """A file of a run cannot be used; the message says which, why, and what to do."""
+    """A file of a run is unusable; the message says which, why, and what to do."""
 
 
 class Store(Protocol):
@@ -69,14 +69,14 @@ class Folder:
         files.remove(self._inside(name), self._below)
 
     def tidy(self, done: bool) -> None:
-        """Removes what a killed process left: files half written, and the checkpoint of a complete run."""
+        """Removes leftovers of a killed process: temporary files, and the checkpoint of a complete run."""
         for folder, _ in files.walk(self.path):
             files.remove_asides(folder)
         if done:
             self.remove(CHECKPOINT)
 
     def _inside(self, name: str) -> pathlib.Path:
-        """The path of a file, whose name must not lead out of this folder either."""
+        """The path of a file; rejects a name that leads out of this folder."""
         path = self.path / name
         if not path.is_relative_to(self.path) or ".." in pathlib.PurePath(name).parts:
             raise ValueError(f"{path} is not inside its run's folder")
@@ -92,7 +92,7 @@ def to_json(value: object) -> bytes:
 
 
 def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Json:
-    """What the file holds, None if it does not exist; rejects by name a file that is not JSON."""
+    """The data in a JSON file, None if it does not exist; raises an error that names a file that is not JSON."""
     try:
         return parse(files.read(path, below))
     except FileNotFoundError:
@@ -102,17 +102,17 @@ def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Json:
 
 
 def stored_spec(folder: pathlib.Path, below: pathlib.Path | None = None) -> dict[str, Json] | None:
-    """What a run's spec.json holds, None if it does not exist; rejects by name one that is no run's."""
+    """The data in a run's spec.json, None if it does not exist; raises an error that names an invalid file."""
     spec = read_json(folder / SPEC, below)
     if spec is None:
         return None
     if not (isinstance(spec, dict) and spec.keys() >= set(IDENTITY)):
-        raise ValueError(f"{folder / SPEC} is no run's spec; {RERUN}")
+        raise ValueError(f"{folder / SPEC} is not a run spec; {RERUN}")
     return spec
 
 
 def stored_whole(folder: pathlib.Path, name: str) -> int:
-    """A whole number in the setting of a run's spec.json; rejects by name a spec that has no such number."""
+    """An integer in the setting of a run's spec.json; raises an error that names a spec without it."""
     spec = read_json(folder / SPEC)
     setting = spec.get("setting") if isinstance(spec, dict) else None
     number = setting.get(name) if isinstance(setting, dict) else None
@@ -138,7 +138,7 @@ def _number(value: object) -> str:
 
 
 class Metrics:
-    """The rows of metrics.csv, as text that grows."""
+    """The rows of metrics.csv, as growing text."""
 
     def __init__(self, text: str = "") -> None:
         self.text = text
@@ -152,7 +152,7 @@ class Metrics:
 
 
 def digest(spec: Mapping[str, Json]) -> str:
-    """Of the run that a spec.json names, whichever code ran it."""
+    """The digest of the run that a spec.json describes, independent of the code that ran it."""
     text = json.dumps({name: spec[name] for name in IDENTITY}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -164,8 +164,8 @@ def save_checkpoint(store: Store, arrays: Arrays, metrics: str, spec: str = "") 
 
 
 def load_checkpoint(store: Store, spec: str = "") -> tuple[Arrays, str] | None:
-    """What `save_checkpoint` saved for this spec, None if there is none; rejects by name any other."""
-    again = "delete it to begin this run again"
+    """What `save_checkpoint` saved for this spec, None if nothing; rejects the checkpoint of another spec."""
+    again = "delete it to restart this run"
     try:
         content = store.read(CHECKPOINT)
         if content is None:
@@ -175,10 +175,10 @@ def load_checkpoint(store: Store, spec: str = "") -> tuple[Arrays, str] | None:
         found = arrays.pop(SPEC, np.zeros(0)).tobytes().decode()
     except OSError:
         raise
-    except Exception as error:  # each of zip, numpy and text has several
+    except Exception as error:  # zip, numpy and text decoding raise many types
         raise UnusableError(f"{CHECKPOINT} is corrupt ({error}); {again}") from None
     if found != spec:
-        raise UnusableError(f"{CHECKPOINT} is not of this run (its spec is another one); {again}")
+        raise UnusableError(f"{CHECKPOINT} is not of this run (it has another spec); {again}")
     return arrays, metrics
 
 
@@ -189,7 +189,7 @@ def done(metrics: str, steps: int, kept: bytes = b"", spec: str = "") -> bytes:
 
 
 def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
-    """Whether a run is complete; rejects by name files that are not what the run wrote.
+    """Whether a run is complete; raises an error that names a file that is not what the run wrote.
 
     Args:
         folder: of the run.
@@ -204,7 +204,7 @@ def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
         raise ValueError(f"{folder / SPEC} is missing; {RERUN}")
     if not isinstance(done, dict):
         raise ValueError(f"{folder / DONE} is corrupt (it takes an object); {RERUN}")
-    if done.get("spec", digest(spec)) != digest(spec):  # those of the first runs have none
+    if done.get("spec", digest(spec)) != digest(spec):  # files of early versions have none
         raise ValueError(f"{folder / DONE} is not of the run in {SPEC}; {RERUN}")
     limits = {METRICS: files.LARGEST_TEXT} | ({KEPT: files.largest_arrays()} if "kept" in done else {})
     for name, limit in limits.items():
@@ -219,7 +219,7 @@ def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
 
 
 class KeptError(UnusableError):
-    """What a run kept for others cannot be used; its metrics can."""
+    """What a run kept for dependent runs is unusable; its metrics are not."""
 
 
 def _sha256(content: bytes) -> str:

@@ -19,21 +19,21 @@ from adeu.runs.spec import Spec, field_names, has_fields, plain
 
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 RESUMED = "resumed"
-"""The entry of spec.json that lists the code of later calls, where it was another."""
+"""The entry of spec.json that lists the code versions of later calls, if they differ."""
 
 
 def to_data(value: object) -> Json:
-    """A setting, or a value in one, as it comes back from a JSON file."""
+    """A setting, or a value in one, after a round trip through JSON."""
     return parse(json.dumps(plain(value)))
 
 
 def spec_data(spec: Spec) -> dict[str, Json]:
-    """A spec as it comes back from a JSON file."""
+    """A spec after a round trip through JSON."""
     return spec.plain() | {"setting": to_data(spec.setting)}
 
 
 def fill_in(stored: Json, value: object) -> Json:
-    """A stored setting with the defaults of the fields it lacks, which were added since it was stored.
+    """A stored setting, with defaults for fields that were added since it was stored.
 
     Args:
         stored: a setting, or a part of one, as JSON data.
@@ -51,7 +51,7 @@ def fill_in(stored: Json, value: object) -> Json:
 
 
 def record(spec: Spec, out: pathlib.Path) -> None:
-    """Writes spec.json, or adds this code to the one of a run that other code began."""
+    """Writes spec.json; if other code began the run, adds this code to it."""
     stored = stored_spec(out / spec.name, out)
     if stored is None:
         new = spec.plain() | provenance()
@@ -66,7 +66,7 @@ def record(spec: Spec, out: pathlib.Path) -> None:
 
 
 def stored_digest(spec: Spec, out: pathlib.Path) -> str:
-    """Of the spec as the run's folder holds it."""
+    """The digest of the spec in the run's folder."""
     stored = stored_spec(out / spec.name, out)
     if stored is None:
         raise ValueError(f"{out / spec.name / SPEC} is missing; {RERUN}")
@@ -75,7 +75,7 @@ def stored_digest(spec: Spec, out: pathlib.Path) -> str:
 
 @functools.cache
 def provenance() -> dict[str, Json]:
-    """Which code runs here."""
+    """The version of the running code."""
     versions: dict[str, Json] = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

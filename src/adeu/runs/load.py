@@ -1,4 +1,4 @@
-"""What runs wrote, as columns."""
+"""Reads the results of runs as columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
     """All rows of all complete runs below a folder, as tidy columns: `pandas.DataFrame(load("runs"))` takes them.
 
     Columns are `experiment`, `case`, `seed`, then those of metrics.csv; NaN where a run has no such column. Links are
-    not followed, and a run whose files are not what it wrote is rejected by name.
+    not followed, and a run whose files were changed raises an error that names it.
     """
     tables = []
     for folder in done_folders(pathlib.Path(out)):
@@ -47,12 +47,12 @@ def _head(path: pathlib.Path) -> dict[str, str | int]:
     spec = read_json(path)
     head: dict[str, Any] = {name: spec.get(name) for name in HEAD} if isinstance(spec, dict) else {}
     if [type(value) for value in head.values()] != list(HEAD.values()) or not 0 <= head["seed"] < 2**63:
-        raise ValueError(f"{path} is no run's spec; {RERUN}")
+        raise ValueError(f"{path} is not a run spec; {RERUN}")
     return head
 
 
 def read_metrics(path: pathlib.Path, below: pathlib.Path | None = None) -> dict[str, NDArray[Any]]:
-    """The columns of a CSV file of numbers; rejects by name a file that is anything else."""
+    """The columns of a CSV file of numbers; raises an error that names any other file."""
     try:
         head, *lines = files.read(path, below).decode().splitlines() or [""]
         names, rows = head.split(","), [line.split(",") for line in lines]

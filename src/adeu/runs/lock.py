@@ -1,4 +1,4 @@
-"""One command at a time works in an experiment's folder."""
+"""Allows one command at a time in an experiment's folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PATIENCE_SECONDS = 10.0
 def locked(folder: pathlib.Path, out: pathlib.Path) -> Iterator[int]:
     """Holds the folder's lock; yields its file descriptor, to pass to workers.
 
-    The system releases the lock when the last process that has it open ends, however it ends. The workers of a
-    command that was just killed need a moment to end, so it waits a little.
+    The system releases the lock when the last process that has it open ends. It waits briefly, because the workers
+    of a command that was just killed need a moment to end.
 
     Args:
         folder: of the experiment.
@@ -36,7 +36,7 @@ def locked(folder: pathlib.Path, out: pathlib.Path) -> Iterator[int]:
             except BlockingIOError:
                 if time.monotonic() - begun > PATIENCE_SECONDS:
                     raise ValueError(
-                        f"another command works in {folder}; wait for it, or choose another --out"
+                        f"another command is running in {folder}; wait for it, or choose another --out"
                     ) from None
                 time.sleep(0.1)
         yield descriptor

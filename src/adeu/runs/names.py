@@ -1,15 +1,15 @@
-"""The names of experiments and cases: folders below OUT, words on the screen, labels in pictures."""
+"""The names of experiments and cases: used for folders below OUT, on the screen and as labels in plots."""
 
 from __future__ import annotations
 
 from adeu.core import check
 
 LONGEST = 255
-"""Bytes in the name of a folder."""
+"""The most bytes in the name of a folder."""
 
 
 def check_name(owner: str, argument: str, name: object) -> None:
-    """Rejects a name that leads out of its folder, that no folder can have, or that a terminal would obey."""
+    """Rejects a name that leads out of its folder, is not a valid folder name, or has control characters."""
     takes = (
         f"names of folders joined by '/', printable, none of them empty, '.' or '..', at most {LONGEST} bytes each"
     )
@@ -20,7 +20,7 @@ def check_name(owner: str, argument: str, name: object) -> None:
 
 
 def check_identity(experiment: object, case: object, seed: object) -> None:
-    """Rejects what cannot name a run."""
+    """Rejects an invalid name of a run."""
     check_name("Spec", "experiment", experiment)
     check_name("Spec", "case", case)
     check.as_whole("Spec", "seed", seed, at_least=0, at_most=check.LARGEST_SEED)
@@ -35,5 +35,5 @@ def is_name(name: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with the characters that a terminal would obey written out; lines and tabs stay."""
+    """The text with control characters escaped, except newlines and tabs."""
     return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)

@@ -22,7 +22,7 @@ MISFIT = object()
 
 @dataclasses.dataclass
 class Draft:
-    """A value taken apart into its fields, so that several can change before they are checked together."""
+    """A value as a dict of its fields, so that several can change before they are checked together."""
 
     kind: type
     fields: dict[str, object]
@@ -90,7 +90,7 @@ def take_apart(value: object) -> object:
 
 
 def put_together(draft: object) -> Any:
-    """The value, made anew from its fields."""
+    """The value, rebuilt from its fields."""
     if not isinstance(draft, Draft):
         return draft
     fields = {name: put_together(item) for name, item in draft.fields.items()}

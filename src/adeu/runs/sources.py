@@ -1,4 +1,4 @@
-"""Runs that start from what other runs kept: a control, from the adaptive run of the same seed.
+"""Runs that depend on data kept by other runs: a control depends on the adaptive run of the same seed.
 
 A setting that is `DependsOnRun` names the case of its experiment that it starts from, and its `trainer(seed, kept)`
 takes what the run of that case and seed kept.
@@ -20,13 +20,13 @@ from adeu.runs.work import checkpoint_seconds
 
 
 def source_of(spec: Spec) -> str:
-    """The name of the run that it starts from; empty: of none."""
+    """The name of the run that it starts from; empty: none."""
     source = spec.setting.source if isinstance(spec.setting, DependsOnRun) else ""
     return f"{spec.experiment}/{source}/seed-{spec.seed}" if source else ""
 
 
 def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
-    """What trains the run, with what its source kept."""
+    """The trainer of the run, with what its source kept."""
     source = source_of(spec)
     if not (source and isinstance(spec.setting, DependsOnRun)):
         return spec.setting.trainer(spec.seed)
@@ -35,7 +35,7 @@ def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
         if not is_done(folder, out):
             raise ValueError(f"{folder} is not complete")
         kept = npz.unpack(files.read(folder / KEPT, out, files.largest_arrays()))
-    except Exception as error:  # each of the disk, zip and numpy has several
+    except Exception as error:  # the disk, zip and numpy raise many types
         raise UnusableError(f"it starts from {folder / KEPT}, which cannot be read ({error})") from None
     return spec.setting.trainer(spec.seed, kept)
 
@@ -46,7 +46,7 @@ def job_of(spec: Spec, out: pathlib.Path) -> WorkerJob:
 
 
 def waves(left: Sequence[Spec], complete: Sequence[Spec], out: pathlib.Path) -> list[list[Spec]]:
-    """The runs that are left, those that need no other first; rejects one whose source does not exist."""
+    """The runs left, in waves: first those that depend on no other; rejects one whose source does not exist."""
     known = {spec.name for spec in (*left, *complete)}
     for spec in left:
         source = source_of(spec)

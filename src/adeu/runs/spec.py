@@ -1,4 +1,4 @@
-"""A run as data: which experiment, case and seed, and every setting."""
+"""A run as data: its experiment, case, seed and all settings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from adeu.runs.trainers.trainer import Arrays, Trainer
 
 
 class Setting(Protocol):
-    """All that a case fixes: a frozen dataclass, whose fields go to JSON and may be `--set`."""
+    """The settings of a case: a frozen dataclass, whose fields go to JSON and can be changed with `--set`."""
 
     def trainer(self, seed: int) -> Trainer:
-        """What trains with this seed, all arguments checked. It is sent to a worker, so it must be picklable."""
+        """The trainer for this seed, with all arguments checked. It is sent to a worker, so it must be picklable."""
         ...
 
 
 @typing.runtime_checkable
 class DependsOnRun(Protocol):
-    """A setting whose runs may start from what those of another case kept."""
+    """A setting whose runs may start from what the runs of another case kept."""
 
     @property
     def source(self) -> str:
@@ -93,7 +93,7 @@ class Difference(NamedTuple):
 
 
 def differences(there: Json, here: Json, path: str = "") -> Iterator[Difference]:
-    """Where a spec that was found differs from one's own."""
+    """Where a spec that was found differs from the expected one."""
     if not (isinstance(there, dict) and isinstance(here, dict)):
         if there != here:
             yield Difference(f"{path} is {_short(there)} there and {_short(here)} here")

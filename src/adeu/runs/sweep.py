@@ -19,7 +19,7 @@ from adeu.runs.spec import Spec, differences
 from adeu.runs.work import checkpoint_seconds
 
 Engine = Callable[[Sequence[Spec], pathlib.Path, int | None, tuple[int, ...]], Generator[Event]]
-"""Works on runs and yields what happens to them; see `engines.local.run`."""
+"""Executes runs and yields events; see `engines.local.run`."""
 
 
 def sweep(
@@ -36,7 +36,7 @@ def sweep(
         specs: the runs.
         out: the folder of all runs; if one in it holds another spec, or damaged files, nothing is run.
         jobs: how many at once, sharing the cores as threads; None: one per core.
-        watch: is called with each event; its errors are logged, and stop no run.
+        watch: called with each event; its errors are logged and do not stop runs.
         engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
         address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
     """
@@ -69,7 +69,7 @@ def sweep(
 
 
 def _check_settings(specs: Sequence[Spec]) -> None:
-    """Rejects a case whose settings are bad before any work: one whose trainer can be made for none of its seeds."""
+    """Rejects a case with bad settings before any work: one whose trainer cannot be made for any of its seeds."""
     made, errors = set[tuple[str, str]](), dict[tuple[str, str], Exception]()
     for spec in specs:
         case = spec.experiment, spec.case
@@ -86,7 +86,7 @@ def _check_settings(specs: Sequence[Spec]) -> None:
 
 
 def _examine(spec: Spec, out: pathlib.Path) -> Event | None:
-    """What is known of a run before any work: that it is complete, or that it cannot be run; None: it can be."""
+    """The event of a run that is complete or cannot be run, before any work; None if it can be run."""
     try:
         if is_complete(spec, out):
             return Event(spec, finished=True)
@@ -95,13 +95,13 @@ def _examine(spec: Spec, out: pathlib.Path) -> Event | None:
     if not files.inside(out, spec.name, SPEC):
         for name in (DONE, CHECKPOINT):
             if files.inside(out, spec.name, name):
-                why = f"{name} is of an unknown run, since {SPEC} is missing; delete it to begin this run again"
+                why = f"{name} is of an unknown run, since {SPEC} is missing; delete it to restart this run"
                 return Event(spec, failed=f"{out / spec.name}: {why}")
     return None
 
 
 def _prepare(spec: Spec, out: pathlib.Path) -> Event | None:
-    """Writes the run's spec.json; an event if that fails."""
+    """Writes the run's spec.json; returns an event if that fails."""
     try:
         record(spec, out)
     except OSError as error:
@@ -112,7 +112,7 @@ def _prepare(spec: Spec, out: pathlib.Path) -> Event | None:
 def _play(
     wave: Sequence[Spec], failed: dict[Spec, str], run: Callable[[Sequence[Spec]], Generator[Event]]
 ) -> Generator[Event]:
-    """What happens to the runs of a wave; those that failed already, or whose source did, are not run."""
+    """The events of the runs of a wave; skips those that failed already, or whose source did."""
     names = {spec.name for spec in failed}
     deprived = [spec for spec in wave if spec not in failed and source_of(spec) in names]
     for spec in deprived:
@@ -133,19 +133,19 @@ def _engine(name: str, address: str | None) -> Engine:
     if name != "local":
         check.refuse("sweep", "engine", "'local' or 'ray'", name)
     if address is not None:
-        check.refuse("sweep", "address", "nothing unless the engine is 'ray'", address)
+        check.refuse("sweep", "address", "None unless the engine is 'ray'", address)
     return local.run
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:
-    """Whether the folder holds the whole run; rejects a folder that holds another one, or a damaged one."""
+    """Whether the folder holds the complete run; rejects a folder that holds another run, or a damaged one."""
     folder = out / spec.name
     written = read_json(folder / SPEC, out)
     if written is None:
         return False
     mine = spec_data(spec)
     if not (isinstance(written, dict) and written.keys() >= mine.keys()):
-        raise ValueError(f"{folder / SPEC} is no run's spec; choose another --out")
+        raise ValueError(f"{folder / SPEC} is not a run spec; choose another --out")
     theirs = {name: written[name] for name in mine}
     theirs["setting"] = fill_in(theirs["setting"], spec.setting)
     if theirs != mine:

@@ -1,4 +1,4 @@
-"""Event files for TensorBoard beside each metrics.csv, which stays as it is."""
+"""Writes event files for TensorBoard next to each metrics.csv."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NAME = "events.out.tfevents.adeu"
 
 
 class EventFiles:
-    """Watches a sweep: each column of metrics.csv is a scalar over steps, from when the run's next rows are on disk.
+    """Watches a sweep: each column of metrics.csv is a scalar over steps, updated when new rows are on disk.
 
-    New rows go to a new file, so that each is whole and a TensorBoard that is running sees them: it does not open a
-    file again that was replaced. `tensorboard --logdir OUT` shows them; a run is called as its folder.
+    New rows go to a new file, so that each file is complete and a running TensorBoard sees them: it does not reopen
+    a file that was replaced. `tensorboard --logdir OUT` shows them; a run has the name of its folder.
 
     Args:
         out: the folder of all runs.
@@ -56,7 +56,7 @@ class EventFiles:
             self._add(event.spec, read_metrics(path))
 
     def _add(self, spec: Spec, columns: dict[str, NDArray[Any]]) -> None:
-        """Writes the rows that are new. The files of earlier commands are replaced by one with all rows."""
+        """Writes the new rows. The files of earlier commands are replaced by one with all rows."""
         folder, steps, first = Folder(self._out / spec.name, self._out), columns.pop("step"), self._rows.get(spec, 0)
         if spec not in self._files:
             for old in folder.path.glob(f"{NAME}*"):

@@ -1,9 +1,9 @@
-"""One run from where it stands to its end: what a worker does, on this machine or on another.
+"""Executes one run from its checkpoint to its end: what a worker does, on this machine or on another.
 
 resume from the checkpoint, if there is one
 until all is done:
     train a piece, add its rows
-    now and then: save a checkpoint
+    every few seconds: save a checkpoint
 metrics.csv, then done.json
 """
 
@@ -36,7 +36,7 @@ CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
 LARGEST_SHARE = 0.01
-"""Of the time, for checkpoints: one that takes long to write is written less often."""
+"""The largest share of time spent on checkpoints: slow ones are written less often."""
 
 
 def checkpoint_seconds() -> float:
@@ -51,7 +51,7 @@ def checkpoint_seconds() -> float:
 
 
 class Progress(NamedTuple):
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     total: int
@@ -72,7 +72,7 @@ def work(
     Args:
         store: the run's files.
         trainer: a fresh one.
-        tell: is told how far the run is.
+        tell: called with the progress of the run.
         checkpoint_seconds: the time between checkpoints; 0: after each piece.
         spec: the digest of the run's spec; rejects a checkpoint of another one.
     """
@@ -83,7 +83,7 @@ def work(
             trainer.restore(arrays)
         except (ValueError, TypeError, LookupError) as error:
             raise UnusableError(
-                f"{CHECKPOINT} is not of this run ({error}); delete it to begin this run again"
+                f"{CHECKPOINT} is not of this run ({error}); delete it to restart this run"
             ) from error
         metrics = Metrics(text)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
@@ -117,6 +117,6 @@ def work(
 
 
 def _number(value: float | np.generic) -> float:
-    """Python's number for numpy's: rows travel as JSON."""
+    """A Python number from numpy's, because rows are sent as JSON."""
     number: float = value.item() if isinstance(value, np.generic) else value
     return number

@@ -11,7 +11,7 @@ from adeu.core import check
 
 
 def as_array(owner: Any, argument: str, value: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """The value as a new array of this shape with finite entries; a single number is spread over it."""
+    """The value as a new array of this shape with finite entries; a single number is broadcast."""
     try:
         given = np.asarray(value)
         result = np.array(np.broadcast_to(given, shape) if given.ndim == 0 else given, dtype)

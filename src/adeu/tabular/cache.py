@@ -1,7 +1,7 @@
 """Compiled kernels, kept on disk between processes.
 
-numba looks for changes in the kernel's own file alone, so the folder is named by a hash of all that the kernel is
-made of: an edited rule never runs as it was before.
+numba checks only the kernel's own file for changes, so the folder is named by a hash of everything that the kernel
+is made of: an edited rule is always recompiled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ settings: Any = numba.config
 HERE = pathlib.Path(__file__).parent
 
 OPTIONS: Any = {"nogil": True, **KERNEL}
-"""Other threads live while a kernel runs."""
+"""Releases the GIL, so that other threads run alongside a kernel."""
 
 
 def compile_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -39,7 +39,7 @@ def _compile(function: Callable[..., Any], folder: str) -> Any:
     njit: Any = numba.njit
     if not folder:
         return njit(function, **OPTIONS)
-    # numba reads the folder from its settings, and only here.
+    # numba reads the folder from its settings, only at this point.
     before, settings.CACHE_DIR = settings.CACHE_DIR, folder
     try:
         return njit(function, cache=True, **OPTIONS)
@@ -56,7 +56,7 @@ def _kinds(value: Any) -> Iterator[type]:
 
 
 def _modules(kind: type) -> Iterator[str]:
-    """Where a type and its rules are written."""
+    """The modules that define a type and its rules."""
     yield kind.__module__
     for generic in OPERATIONS:
         if kind in generic.registry:
@@ -64,7 +64,7 @@ def _modules(kind: type) -> Iterator[str]:
 
 
 def _folder(foreign: set[str]) -> str:
-    """Where to keep what depends on these modules too; nowhere, if another process could not find one of them."""
+    """The cache folder for what also depends on these modules; empty if another process could not find one."""
     digest = hashlib.sha256(_own_source() + numba.__version__.encode())
     for name in sorted(foreign):
         source = _source(sys.modules.get(name)) if name != "__main__" else None

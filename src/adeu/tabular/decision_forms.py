@@ -1,7 +1,7 @@
 """g, D and the guard in the kernel: from an uncertainty to an action.
 
 `normalize(g, uncertainty)` is the spread; `sample(D, numbers, center, spread, scratch, rng)` the action and whether
-it explores; `restart(D, episode_ended)` ends what D carries on; `advise(guard, s)` the mentor's action, or -1.
+it explores; `restart(D, episode_ended)` resets D's carry; `advise(guard, s)` the mentor's action, or -1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adeu.tabular.stream import Stream, below, uniform
 
 Floats = NDArray[np.float64]
 Numbers = tuple[int, ...]
-"""0 .. A - 1: loops over actions go by its length, which is part of its type, and are unrolled."""
+"""0 .. A - 1: its length is part of its type, so that loops over actions are unrolled."""
 
 
 @operation
@@ -112,7 +112,7 @@ class OptionsForm(NamedTuple):
     """-P(n > k) for k = 1, 2, ...: increasing, so that a search finds n."""
     scratch: Floats
     now: NDArray[np.int64]
-    """The option that runs, and its steps left."""
+    """The current option, and its steps left."""
 
 
 @register_jitable(forceinline=True)
@@ -126,7 +126,7 @@ def best(values: Floats, numbers: Numbers) -> float:
 
 @register_jitable(forceinline=True)
 def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
-    """An index with a probability proportional to its weight, of as many as there are numbers."""
+    """An index below len(numbers), with a probability proportional to its weight."""
     total = 0.0
     for a in range(len(numbers)):
         total += weights[a]
@@ -142,7 +142,7 @@ def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
 
 @register_jitable(forceinline=True)
 def any_from(values: Floats, numbers: Numbers, lowest: float, rng: Stream) -> int:
-    """Any of the actions whose value is at least `lowest`; where there is one only, no random number is used up."""
+    """A random one of the actions whose value is at least `lowest`; a single one needs no random number."""
     count, chosen = 0, 0
     for a in range(len(numbers)):
         if values[a] >= lowest:
@@ -197,7 +197,7 @@ def _(
         if possible:
             option = choose(D.scratch, D.scratch, rng)
             left = (1 + np.searchsorted(D.tail, uniform(rng) - 1.0)) * D.lengths[option]
-    # Counting down from a multiple of the length, -left is the place in the sequence.
+    # Counting down from a multiple of the length, -left is the index into the sequence.
     action = D.table[option, -left % D.lengths[option]]
     explored = left > 0 and center[action] > -math.inf
     D.now[0] = option

@@ -1,4 +1,4 @@
-"""The greedy policy's expected return in a stochastic table, without a single episode."""
+"""The greedy policy's expected return in a stochastic table, without sampling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adeu.tabular.model import Stochastic
 
 
 def expected_return(model: Stochastic, q: NDArray[np.float64], max_steps: int, guard: Any) -> float:
-    """The undiscounted return of a greedy episode of at most so many steps, by dynamic programming.
+    """The expected undiscounted return of a greedy episode of at most `max_steps`, by dynamic programming.
 
     Args:
         model: the table.

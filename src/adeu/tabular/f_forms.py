@@ -1,7 +1,7 @@
 """f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
 
 `measure(f, at)` is f(s); `observe(f, at, seen, td_error)` learns from a step; `begin(f, rng)` begins an episode.
-The last two do nothing where no rule is registered.
+The last two do nothing by default.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class Scene(NamedTuple):
-    """What a mechanism may look at."""
+    """What a mechanism can read."""
 
     s: int
     step: int
@@ -29,11 +29,11 @@ class Scene(NamedTuple):
     q: Floats
     """(S, learners, A)."""
     visits: NDArray[np.int64]
-    """(S,): visits that ended, so that the current one is not among them."""
+    """(S,): completed visits, without the current one."""
 
 
 class Seen(NamedTuple):
-    """What a step showed."""
+    """The outcome of a step."""
 
     action: int
     reward: float

@@ -14,7 +14,7 @@ from adeu.tabular.array_check import as_array
 from adeu.tabular.model import AllActions, Deterministic, SomeActions, Stochastic
 
 ROUNDING = 1e-6
-"""How far from 1 probabilities may add up to."""
+"""The tolerance for the sum of probabilities."""
 
 
 def from_arrays(

@@ -1,4 +1,4 @@
-"""One training as data: arrays and NamedTuples, which a worker process runs without JAX."""
+"""A training run as data: arrays and NamedTuples, which a worker process runs without JAX."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What was learned, and how it went."""
+    """The result of a training: what was learned, and the metrics of each episode."""
 
     q: NDArray[np.float64]
     """(S, A): of an ensemble, the mean; -inf where an action is not allowed."""
@@ -36,20 +36,20 @@ class Result(NamedTuple):
     explored: NDArray[np.int64]
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
-    """(episodes,): how often an episode went over from exploiting, with which it begins, to exploring, or back."""
+    """(episodes,): how often an episode switched between exploiting, with which it starts, and exploring."""
     uncertainty: NDArray[np.float64]
     """(episodes,): f(s), averaged over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): g(f(s)), averaged over the steps."""
     evaluated: NDArray[np.int64]
-    """(evaluations,): how many episodes were over."""
+    """(evaluations,): how many episodes were done."""
     returns: NDArray[np.float64]
     """(evaluations,): the undiscounted return of a greedy episode."""
 
     def first_solved(self, at_least: float) -> int | None:
-        """How many episodes were over when a greedy one first returned so much; None: it never did.
+        """How many episodes were done when a greedy one first reached this return; None: never.
 
-        In a stochastic model that one may have been lucky.
+        In a stochastic model this may be by chance.
         """
         solved = self.returns >= at_least
         return int(self.evaluated[solved.argmax()]) if solved.any() else None

@@ -18,11 +18,11 @@ from adeu.tabular.stream import Stream, streams
 from adeu.tabular.trace import NoTrace, Trace, TraceRows
 
 PIECE = 2**22
-"""Steps that `run` trains at once, at most: well below a second, and between two pieces Ctrl-C is heard."""
+"""The most steps that `run` trains at once: well below a second, because Ctrl-C takes effect only in between."""
 
 
 class KernelArguments(NamedTuple):
-    """What `kernels.train` takes, but for the episodes to train and the trace."""
+    """The arguments of `kernels.train`, except the episodes to train and the trace."""
 
     model: Any
     learner: Any
@@ -37,14 +37,14 @@ class KernelArguments(NamedTuple):
 
 
 WRITTEN = ("learner", "f", "g", "D", "record", "rng", "evaluation_rng")
-"""What holds all that one episode leaves to the next."""
+"""The arguments that change from one episode to the next."""
 
 
 class Training:
-    """A job in training. The result is the same, bit for bit, however many pieces and processes it is split into.
+    """A job in training. Splitting it into pieces or processes gives bitwise the same result.
 
     Args:
-        job: what an agent's `job` made; it is not changed.
+        job: made by an agent's `job`; it is not modified.
 
     Examples:
         >>> import adeu
@@ -78,7 +78,7 @@ class Training:
         return self.job.settings.episodes - self.episode
 
     def advance(self, episodes: int) -> None:
-        """Trains so many more episodes, or all that are left."""
+        """Trains this many more episodes, or all that are left."""
         last = self.episode + min(check.as_whole(self, "episodes", episodes, at_least=0), self.left)
         self._kernel(*self.arguments, self.episode, last, NoTrace())
         self.episode = last
@@ -86,7 +86,7 @@ class Training:
     def trace(self) -> Trace:
         """Trains one more episode, as `advance(1)` would, in Python, and returns what happened in it."""
         if self.left == 0:
-            raise ValueError(f"Training: all {self.episode} episodes are over")
+            raise ValueError(f"Training: all {self.episode} episodes are done")
         rows = TraceRows([], [])
         with np.errstate(all="ignore"):  # as in compiled code
             train(*self.arguments, self.episode, self.episode + 1, rows)
@@ -94,11 +94,11 @@ class Training:
         return rows.trace()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """A copy of all that changes, by name: what `restore` takes, and `np.savez`."""
+        """A copy of all changing arrays by name, as `restore` and `np.savez` take it."""
         return {"episode": np.array(self.episode), **{name: array.copy() for name, array in self._arrays()}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resumes where another training of the same job was when it gave these arrays."""
+        """Resumes from the arrays that `state` of another training of the same job returned."""
         given = {name: np.asarray(arrays[name]) for name in arrays}
         own = {"episode": np.array(self.episode), **dict(self._arrays())}
         if own.keys() != given.keys():
@@ -116,7 +116,7 @@ class Training:
         self.episode = episode
 
     def result(self) -> Result:
-        """What was learned so far, and how it went."""
+        """What was learned so far, and the metrics of each episode."""
         learner, record = self.arguments.learner, self.arguments.record
         q = learner.q.mean(axis=1)
         if hasattr(self.job.model.mask, "table"):
@@ -146,7 +146,7 @@ class Training:
 
 
 def prepare(job: Job) -> KernelArguments:
-    """All that the job's first episode finds: fresh copies of what it writes to."""
+    """The arguments of the job's first episode, with fresh copies of what training writes to."""
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     steps, violations, explored, switches = np.zeros((4, episodes), np.int64)
     uncertainty, spread = np.zeros((2, episodes))
@@ -157,7 +157,7 @@ def prepare(job: Job) -> KernelArguments:
 
 
 def run(job: Job) -> Result:
-    """The same job gives the same result, in whichever process."""
+    """Runs a job; the result does not depend on the process."""
     training = Training(job)
     while training.left:
         training.advance(max(1, PIECE // job.settings.max_steps))

@@ -5,7 +5,7 @@ for each episode:
         a ~ D(pi(s), g(f(s)))
         s', r from the model
         Q(s, a) <- Q(s, a) + alpha * (r + gamma * max Q(s', .) - Q(s, a)),  and f learns
-    now and then: one greedy episode, on a random stream of its own
+    every evaluate_every episodes: one greedy episode, on its own random stream
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LoopSettings(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What the loop writes: all else it leaves as it was, but for the learner's and the parts' tables."""
+    """What the loop writes, besides the learner's and the parts' tables."""
 
     visits: NDArray[np.int64]
     """(S,)."""
@@ -46,18 +46,18 @@ class Record(NamedTuple):
     explored: NDArray[np.int64]
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
-    """(episodes,): how often the episode went over from the one to the other."""
+    """(episodes,): how often the episode switched between exploring and exploiting."""
     uncertainty: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     returns: NDArray[np.float64]
-    """(evaluations,): of a greedy episode each."""
+    """(evaluations,): each of one greedy episode."""
 
 
 @register_jitable(forceinline=True)
 def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
-    """Leaves the mentor's action alone to choose, where the mentor speaks."""
+    """Leaves only the mentor's action to choose from, where the mentor is active."""
     advice = advise(guard, s)
     if advice < 0:
         return False
@@ -96,7 +96,7 @@ def train(
     last: int,
     trace: Any,
 ) -> None:
-    """Trains episodes first .. last - 1; however they are cut into pieces, the result is the same."""
+    """Trains episodes first .. last - 1; splitting them over several calls gives the same result."""
     center, scratch = floats(model.mask.numbers), floats(model.mask.numbers)
     visits, step = record.visits, 0
     for episode in range(first):

@@ -1,7 +1,7 @@
-"""Who learns in the kernel: one Q table, or an ensemble of them; and how far each step moves it.
+"""The learners in the kernel, one Q table or an ensemble of them, and their step sizes.
 
 `step_size(steps, s, a)` counts the visit and returns alpha; `prefer(learner, mask, s, center)` writes the preferences
-that behaviour follows, `value` those of the greedy policy; `learn` moves the tables and returns the TD error;
+that behaviour follows, `value` those of the greedy policy; `learn` updates the tables and returns the TD error;
 `renew(learner, rng)` is called after each episode.
 """
 
@@ -27,7 +27,7 @@ class ConstantStepForm(NamedTuple):
 
 
 class VisitStepForm(NamedTuple):
-    """1/n(s, a): what an average of all targets takes."""
+    """1/n(s, a): averages all targets."""
 
     visits: NDArray[np.int64]
 
@@ -79,7 +79,7 @@ def learn(learner: Any, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream
 
 @operation
 def renew(learner: Any, rng: Stream) -> None:
-    """Draws what a learner draws anew after each episode, however it ended."""
+    """Redraws what a learner draws after each episode, terminated or truncated."""
 
 
 @register_jitable(forceinline=True)

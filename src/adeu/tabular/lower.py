@@ -1,7 +1,7 @@
-"""From the parts that users compose to the kernel's NamedTuples.
+"""Converts parts to the kernel's NamedTuples.
 
-A part of one's own joins by a NamedTuple of its parameters and tables, its rules (`measure.register`, ...), and a
-`lower.register` that makes the one from the other.
+To add a custom part, define a NamedTuple of its parameters and tables, register its rules (`measure.register`, ...),
+and register a function that converts the part with `lower.register`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class SomeActions(NamedTuple):
 
 
 class Deterministic(NamedTuple):
-    """What action a does in state s stands at k = s * num_actions + a."""
+    """A deterministic model: the outcome of action a in state s is at index k = s * num_actions + a."""
 
     num_states: int
     num_actions: int
@@ -38,7 +38,7 @@ class Deterministic(NamedTuple):
 
 
 class Stochastic(NamedTuple):
-    """What action a may do in state s stands at offsets[k] .. offsets[k + 1] - 1 with k = s * num_actions + a."""
+    """A stochastic model: (s, a) has the outcomes offsets[k] .. offsets[k + 1] - 1, k = s * num_actions + a."""
 
     num_states: int
     num_actions: int
@@ -57,7 +57,7 @@ Model = Deterministic | Stochastic
 
 @operation
 def outcome(model: Any, s: int, a: int, rng: Stream) -> int:
-    """Where the arrays hold what happens."""
+    """The index of the outcome in the arrays."""
     raise TypeError(f"{model} has no rule for outcome(model, s, a, rng)")
 
 

@@ -1,4 +1,4 @@
-"""Functions whose meaning is chosen by the type of their first argument, in Python and in compiled code alike."""
+"""Functions dispatched on the type of their first argument, in Python and in compiled code."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from numba.extending import overload
 
 OPERATIONS: list[Any] = []
-"""All of them: what the compiled kernel depends on beside its own text."""
+"""All operations: the compiled kernel depends on them as well as on its own source."""
 
 KERNEL: Any = {"error_model": "numpy", "_nrt": False}
-"""Division is C's, and nobody counts references to arrays: no rule may allocate one."""
+"""Division as in C, and no reference counting: rules must not allocate arrays."""
 
 RULE: Any = {"forceinline": True, **KERNEL}
 
 
 def operation(default: Callable[..., Any]) -> Any:
-    """A `functools.singledispatch` that numba resolves too, while it compiles: the choice costs nothing later.
+    """A `functools.singledispatch` that numba also resolves, at compile time: dispatch is free at run time.
 
-    The first argument is a NamedTuple. `register` adds the rule for another type of it.
+    The first argument is a NamedTuple. `register` adds the rule for its type.
     """
     generic = functools.singledispatch(default)
 

@@ -17,13 +17,13 @@ from adeu.tabular.table_agent import TableAgent
 
 @dataclasses.dataclass(frozen=True)
 class Learners(Part):
-    """Several Q tables that start apart and learn from different steps.
+    """Several Q tables with different initial values that learn from different steps.
 
     Args:
         size: how many.
         mask_probability: the share of the steps that each learns from, in (0, 1].
-        start: the standard deviation of their first values.
-        ucb: lambda; behaviour prefers Q_mean + lambda * Q_std. Evaluation goes by Q_mean.
+        start: the standard deviation of their initial values.
+        ucb: lambda; behaviour prefers Q_mean + lambda * Q_std. Evaluation uses Q_mean.
 
     Reference: Chen et al., "UCB Exploration via Q-Ensembles", 2017.
     """
@@ -47,12 +47,12 @@ class QLearning(TableAgent):
         Q(s, a) <- Q(s, a) + alpha * (r + gamma * max_a' Q(s', a') - Q(s, a)),  a ~ D(Q(s, .), g(f(s)))
 
     Args:
-        explorer: f, g, D and perhaps a guard, all of them with a tabular form.
-        alpha: the step size, in (0, 1], or "1/n", one over how often (s, a) was tried.
+        explorer: f, g, D and optionally a guard, all with a tabular form.
+        alpha: the step size, in (0, 1], or "1/n", one over the number of times (s, a) was tried.
         gamma: the discount, in [0, 1].
-        intrinsic: beta of an intrinsic reward beta/sqrt(n(s')) for coming to s'.
+        intrinsic: beta of an intrinsic reward beta/sqrt(n(s')) for reaching s'.
         learners: several Q tables in place of one.
-        q: where the tables start.
+        q: the tables' initial value.
 
     Examples:
         >>> import adeu

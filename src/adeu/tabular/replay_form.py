@@ -1,6 +1,6 @@
-"""A learner that replays: DQN over tables, with a target table; one table or an ensemble of them.
+"""A learner with replay: DQN over tables, with a target table; one table or an ensemble of them.
 
-`learn` stores the step, and now and then moves the tables towards the targets of a minibatch drawn from the store.
+`learn` stores the step, and every `update_every` steps moves the tables towards the targets of a minibatch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 class ReplayTable(NamedTuple):
-    """A ring of steps."""
+    """A ring buffer of steps."""
 
     state: NDArray[np.uint32]
     action: NDArray[np.uint8]
@@ -40,7 +40,7 @@ class Clock(NamedTuple):
     highest: Floats
     """(1,): the highest reward so far."""
     highest_at: NDArray[np.int64]
-    """(1,): the step that first paid it, counted from 1."""
+    """(1,): the step that first reached it, counted from 1."""
 
 
 class ReplayedForm(NamedTuple):

@@ -1,4 +1,4 @@
-"""Small arrays in a kernel's own frame, of a size that the compiler knows: they may live in registers."""
+"""Small arrays in a kernel's stack frame, of a size known at compile time, so that they may be kept in registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ lower_builtin: Any = extending.lower_builtin
 
 
 def floats(numbers: tuple[int, ...]) -> NDArray[np.float64]:
-    """An array as long as the tuple. The kernel itself calls this: a rule's frame would be gone with the rule."""
+    """An array as long as the tuple. Call it in the kernel itself: it does not outlive the calling frame."""
     return np.zeros(len(numbers))
 
 

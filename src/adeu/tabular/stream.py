@@ -1,6 +1,6 @@
 """A random stream that any language can reproduce: xoshiro256++, seeded by splitmix64.
 
-Its state is four 64-bit words in an array, which each draw moves on.
+Its state is four 64-bit words in an array, which each draw advances.
 
 Reference: Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2021.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Stream = NDArray[np.uint64]
 
-# numba keeps 64-bit arithmetic unsigned only where every operand is.
+# numba keeps 64-bit arithmetic unsigned only if every operand is unsigned.
 _11, _17, _19, _23, _41, _45 = (np.uint64(bits) for bits in (11, 17, 19, 23, 41, 45))
 
 
@@ -51,7 +51,7 @@ def below(n: int, rng: Stream) -> int:
 
 @register_jitable(forceinline=True)
 def draw(cumulative: NDArray[np.float64], first: int, last: int, rng: Stream) -> int:
-    """One of first .. last - 1, by probabilities that add up to `cumulative`; the last takes what rounding left."""
+    """One of first .. last - 1, by their `cumulative` probabilities; the last gets the rounding error."""
     point, place = uniform(rng), first
     while place < last - 1 and point >= cumulative[place]:
         place += 1

@@ -1,4 +1,4 @@
-"""What the agents over tables share: their way from a value to a job."""
+"""Shared by the agents over tables: making a job from an agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adeu.tabular.model import Model
 
 
 class JobArguments(TypedDict, total=False):
-    """What `TableAgent.job` takes beside the model."""
+    """The arguments of `TableAgent.job` besides the model."""
 
     episodes: Required[int]
     max_steps: Required[int]
@@ -32,7 +32,7 @@ class JobArguments(TypedDict, total=False):
 class TableAgent(Part):
     """An agent over tables: its fields are its hyper-parameters, and it is trained on a model.
 
-    A subclass writes `lower_learner` and has the fields `explorer` and `gamma`.
+    A subclass defines `lower_learner` and has the fields `explorer` and `gamma`.
     """
 
     explorer: Explorer
@@ -40,16 +40,16 @@ class TableAgent(Part):
 
     @property
     def intrinsic(self) -> float:
-        """Beta of an intrinsic reward beta/sqrt(n(s')) for coming to s'."""
+        """Beta of an intrinsic reward beta/sqrt(n(s')) for reaching s'."""
         return 0.0
 
     @property
     def q(self) -> float:
-        """Where the tables start."""
+        """The tables' initial value."""
         return 0.0
 
     def lower_learner(self, q: NDArray[np.float64], seed: int) -> Any:
-        """What learns in the kernel, from tables that start at or around `q`, of shape (S, A)."""
+        """The learner in the kernel, with tables initialised at or around `q`, of shape (S, A)."""
         raise NotImplementedError(f"{type(self).__name__} has no lower_learner(q, seed)")
 
     def job(
@@ -66,13 +66,13 @@ class TableAgent(Part):
         """The training as data, checked and lowered: `run(job)` runs it, in any process and without JAX.
 
         Args:
-            model: what `from_mdp`, `from_gymnasium`, `from_arrays` or `from_table` made.
+            model: made by `from_mdp`, `from_gymnasium`, `from_arrays` or `from_table`.
             episodes: how many to train, >= 1.
-            max_steps: truncates an episode after so many steps.
+            max_steps: truncates an episode after this many steps.
             seed: of all random numbers; the same seed gives the same result.
-            evaluate_every: episodes per greedy one, which trains nothing and changes nothing.
-            q: where the tables start, a number or one per (s, a), such as a mentor's; None: the field `q`.
-            visits: how often the states were visited before, a number or one per state.
+            evaluate_every: episodes between greedy ones, which do not affect training.
+            q: the tables' initial values, a number or one per (s, a), such as a mentor's; None: the field `q`.
+            visits: the initial visit counts, a number or one per state.
         """
         settings = LoopSettings(
             check.as_whole(self, "episodes", episodes),

@@ -21,22 +21,22 @@ class TableDqn(TableAgent):
 
         Q(s, a) <- Q(s, a) + alpha * (r + gamma * max_a' Q_target(s', a') - Q(s, a))  for each of a minibatch
 
-    `Training(job).arguments.learner.clock` holds the highest reward so far and the step that first paid it.
+    `Training(job).arguments.learner.clock` holds the highest reward so far and the step that first reached it.
 
     Args:
-        explorer: f, g, D and perhaps a guard, all of them with a tabular form.
+        explorer: f, g, D and optionally a guard, all with a tabular form.
         gamma: the discount, in [0, 1].
         alpha: how far each transition of a minibatch moves its entry towards its target, in (0, 1].
         capacity: how many transitions the replay holds.
-        batch: how many an update takes, one after the other.
+        batch: how many an update uses, one after the other.
         update_every: environment steps per update.
         target_every: environment steps per copy into the target table.
-        start: the standard deviation of the tables' first values.
+        start: the standard deviation of the tables' initial values.
         tables: how many, each with a target table of its own.
-        center: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, drawn anew
+        center: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, redrawn
             after each episode) or "ucb" (mean + ucb * standard deviation).
         ucb: lambda.
-        mask_probability: how likely each table learns from a transition, in (0, 1].
+        mask_probability: the probability that a table learns from a transition, in (0, 1].
 
     Examples:
         >>> import adeu

@@ -1,4 +1,4 @@
-"""What happened in an episode, step by step: `note(trace, step, center)` writes a step down, or does nothing."""
+"""What happened in an episode, step by step: `note(trace, step, center)` records a step, or does nothing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Trace(NamedTuple):
 
     state: NDArray[np.int64]
     best: NDArray[np.int64]
-    """The action that pi(s) prefers, the first of several; the mentor's where it speaks."""
+    """The action that pi(s) prefers, the first of several; the mentor's where it is active."""
     action: NDArray[np.int64]
     explored: NDArray[np.bool_]
     uncertainty: Floats
     """f(s)."""
     spread: Floats
-    """g(f(s)); 0 where the mentor speaks."""
+    """g(f(s)); 0 where the mentor is active."""
     reward: Floats
     """The environment's, without the intrinsic one."""
     cost: Floats
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 
 class NoTrace(NamedTuple):
-    """For compiled training: what does nothing costs nothing."""
+    """For compiled training: records nothing, at no cost."""
 
 
 class TraceRows(NamedTuple):

@@ -1,8 +1,8 @@
-"""The games that Theorem 1 is about and what it claims of an agent in them; and Theorem 2.
+"""The games of Theorem 1, its claims about an agent in them, and Theorem 2.
 
-`increasing` and `sparse` say whether a game is of that kind, `generate` draws games that are, `theorem` measures an
-agent. `game` reads the arrays of any deterministic MDP; `returns` says where the best-paid action is also the best.
-`treasure` is Theorem 2.
+`increasing` and `sparse` check whether a game is of that kind, `generate` draws such games, `theorem` measures an
+agent. `game` reads the arrays of any deterministic MDP; `returns` says where the action with the highest
+reward also has the highest return. `treasure` is Theorem 2.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The arrays of a deterministic game, whichever object brings them."""
+"""The arrays of a deterministic game, read from any object that has them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Game(NamedTuple):
     start: int
 
     def beside(self, s: int) -> Ints:
-        """The states that one step from s leads to; s itself is none of them."""
+        """The states that one step from s leads to, except s itself."""
         states = np.unique(self.next_state[s])
         return np.asarray(states[(states != END) & (states != s)])
 
@@ -48,7 +48,7 @@ class Game(NamedTuple):
 
 
 def read_game(owner: str, mdp: Any) -> Game:
-    """The game of an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or whatever has such arrays."""
+    """The game of an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or any object with such arrays."""
     if isinstance(mdp, Game):
         return mdp
     takes = "a deterministic game: next_state, reward and terminal of shape (states, actions), and start"
@@ -79,7 +79,7 @@ def read_game(owner: str, mdp: Any) -> Game:
 
 
 def _start(owner: str, start: Any, num_states: int) -> int:
-    if np.shape(start) == (num_states,):  # as `adeu.tabular` has it: how likely an episode starts in s or before it
+    if np.shape(start) == (num_states,):  # as in `adeu.tabular`: P(an episode starts in s or before it)
         places = np.flatnonzero(np.diff(start, prepend=0.0) > 0)
         if len(places) != 1:
             check.refuse(owner, "start", "one first state", f"{len(places)} of them")

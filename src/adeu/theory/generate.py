@@ -29,7 +29,7 @@ def random_game(
 
     The best actions b_i differ from state to state; they lead along a path whose last one ends the game. Any other
     action falls into a hole, which ends the game, or stays, goes back to any earlier state, or leaves the path. Off
-    the path, the best action returns to it, no further on than where it was left, or ends the game. States are
+    the path, the best action returns to it, no further along than where it was left, or ends the game. States are
     numbered at random.
 
     Args:
@@ -39,7 +39,7 @@ def random_game(
         side: how many of the states lie off the path.
         hole: the probability that a wrong action falls into a hole.
         scale: of the rewards.
-        goal: what the path's last action pays on top.
+        goal: added to the reward of the path's last action.
         cost: a wrong action pays between -cost and -cost/2 ...
         lure: ... or, with this probability, more than 0: anything that clause 1 allows.
 
@@ -74,7 +74,7 @@ def random_game(
     next_state = _wrong(rng, most, left_at, actions, hole)
     next_state[np.arange(states), best] = _right(rng, most, left_at)
 
-    limit = np.full(states, np.inf)  # clause 1: all but the best action pay less than where one came from
+    limit = np.full(states, np.inf)  # clause 1: all but the best action pay less than the previous state's
     ahead = next_state[np.arange(states), best]
     np.minimum.at(limit, ahead[ahead != END], most[ahead != END])
     wrong = np.where(

@@ -13,23 +13,23 @@ from adeu.theory.game import END, Floats, Game, read_game
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Whether a definition holds, and if not, what breaks it. It is true where the definition holds."""
+    """Whether a definition holds, and if not, what breaks it. Its truth value is whether it holds."""
 
     clause: str | None
-    """The first clause that fails: "1" to "4" in the order of the definition, or "hyper-state"; None: none does."""
+    """The first clause that fails: "1" to "4" in the order of the definition, or "hyper-state"; None if all hold."""
     state: int | None
     """Where it fails; in a sparse game, the hyper-state."""
     why: str
     """One sentence."""
     order: tuple[int, ...]
-    """s_0, s_1, ...: what the best actions lead through; empty where the definition fails."""
+    """s_0, s_1, ...: the states that the best actions lead through; empty where the definition fails."""
 
     def __bool__(self) -> bool:
         return self.clause is None
 
 
 def increasing_reward(mdp: Any) -> Verdict:
-    """Whether a game is an Increasing-Reward Single-Agent Game: being paid best leads to where one is paid better.
+    """Whether a game is an Increasing-Reward Single-Agent Game: the best-paid action leads to a better-paid state.
 
         m(s) = max_a r(s, a),  in every state s that can be reached:
         1  exactly one (s*, a*) with s* beside s pays r(s*, a*) >= m(s)
@@ -37,18 +37,18 @@ def increasing_reward(mdp: Any) -> Verdict:
         3  exactly one action b has r(s, b) = m(s)
         4  b leads to s*, and m(s*) > m(s') for every other s' beside s
 
-    How the definition is read where it leaves room:
+    How the definition is interpreted where it is ambiguous:
 
     - A step that ends the episode leads to no state. Where b is such a step, s is a last state: it has no s*, so 1
-      and 4 ask nothing of it. Without this no finite game with an end would qualify.
-    - A state is not beside itself. An action that changes nothing would otherwise break 1 and 2, and the border of
+      and 4 do not apply. Without this no finite game with an end would qualify.
+    - A state is not its own neighbour. An action without effect would otherwise break 1 and 2, and the border of
       every lake has such actions.
-    - 1 has >= as the formula, not "higher" as the sentence after it. If ties lead in a circle, `why` says so.
+    - 1 uses >= as in the formula, not "higher" as in the sentence after it. If ties lead in a circle, `why` says so.
     - 1 counts pairs: at s*, every action but one pays less than m(s).
     - 2, and the inequality of 4, follow from 1. A neighbour that pays as well as s breaks 1 and 2: if b leads to
       another such neighbour, the verdict is 2, else 4.
     - An action that ties for the best in s* breaks 1 in s and 3 in s*: the verdict is 3.
-    - All states count that can be reached, not only those on the path from the start.
+    - All reachable states count, not only those on the path from the start.
 
     Args:
         mdp: an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or anything with next_state, reward and
@@ -84,7 +84,7 @@ def holds(game: Game, what: str) -> Verdict:
 
 
 def find_fault(game: Game, states: Iterable[int], word: str = "state") -> tuple[str, int, str] | None:
-    """The first clause that fails, where, and how. Clause 3 comes first: the others speak of the best action."""
+    """The first clause that fails, where, and how. Clause 3 comes first: the others refer to the best action."""
     states = [int(s) for s in states]
     highest = game.reward.max(axis=1) + 0.0  # -0 prints as 0
     for s in states:

@@ -1,4 +1,4 @@
-"""Where the best-paid action is also the best in the long run."""
+"""Where the action with the highest reward also has the highest return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pays_in_the_long_run(mdp: Any, gamma: float = 0.99) -> NDArray[np.bool_]:
 
         r(s, b) = max_a r(s, a)  and  Q*(s, b) = max_a Q*(s, a)
 
-    An Increasing-Reward Game does not promise it: going to and fro may pay more than arriving. A learner that
+    An Increasing-Reward Game does not guarantee it: moving back and forth may pay more than arriving. A learner that
     maximises the return then learns something other than the path.
 
     Args:

@@ -1,4 +1,4 @@
-"""Increasing-Reward Games whose rewards are sparse: states in groups, of which one state pays."""
+"""Increasing-Reward Games with sparse rewards: groups of states, in each of which one state pays."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) ->
         a hyper-state H:  one state s_d with some r(s_d, a) != 0, and any number of states s_n with r(s_n, .) = 0
         its actions:      all actions of s_d, and those of the s_n that leave H
 
-    How the definition is read where it leaves room:
+    How the definition is interpreted where it is ambiguous:
 
-    - A hyper-action is a way of leaving H: whatever is done inside H before is part of it and pays nothing.
-    - A hyper-state on the path pays a positive reward; clauses 1 to 4 are asked of all that do. From each of their
-      states s_d must be within reach without leaving, or clause 4 fails: the best hyper-action could not be played.
+    - A hyper-action is a way of leaving H: the steps inside H before are part of it and pay nothing.
+    - A hyper-state on the path pays a positive reward; clauses 1 to 4 apply to all that do. From each of their
+      states s_d must be reachable without leaving, or clause 4 fails: the best hyper-action could not be executed.
     - The others only have to be worse (clause 2), and to be hyper-states: rewards do not increase where they are all
       negative.
-    - That the other neighbours' rewards be negative is not asked. A step back to the hyper-state before leads to a
-      positive one, and Definition 2.1, which this is to generalise, allows it.
+    - The other neighbours' rewards need not be negative. A step back to the previous hyper-state leads to a
+      positive one, and Definition 2.1, which this generalises, allows it.
     - Steps that end the episode lead to no state, as in `increasing_reward`: these are the terminal hyper-states.
 
-    Where every state is a hyper-state of its own and is paid for something, `increasing_reward` says the same.
+    If every state is its own hyper-state and has a reward other than 0, `increasing_reward` gives the same verdict.
 
     Args:
         mdp: the game, as in `increasing_reward`.
@@ -89,9 +89,9 @@ def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) ->
 
 
 def find_hyper_states(mdp: Any) -> Ints:
-    """Groups the states as an agent comes upon them.
+    """Groups the states in the order in which an agent reaches them.
 
-    From the start, all states that pay nothing and that others of their kind lead to, up to the state that pays a
+    From the start, a group has the states without reward that such states lead to, up to the state that pays a
     positive reward (if there is none, a negative one); the next group begins where the step that pays most leads. A
     state that cannot be reached gets -1.
 
@@ -128,7 +128,7 @@ def _pays(game: Game) -> Ints:
 
 
 def _quiet(game: Game, entry: int, group: Ints, pays: Ints) -> Ints:
-    """The states without a group that one comes to from the entry before being paid, and those that pay."""
+    """The ungrouped states that can be reached from the entry before any reward, and those that pay."""
     seen, states = {entry}, [entry]
     for s in states:
         if not pays[s]:

@@ -1,4 +1,4 @@
-"""What Theorem 1 claims, measured on an agent that learns: where it explores, and how that moves along the path."""
+"""The claims of Theorem 1, measured on a learning agent: where it explores, and how that moves along the path."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from adeu.theory.game import Floats, Game, Ints, read_game
 def policy(
     q: ArrayLike, visits: ArrayLike, *, beta: float = 0.9, shift: float = 2.0, temperature: float = 1.0
 ) -> Floats:
-    """How likely each action is to an agent with Counts(beta), ShiftedSigmoid(shift) and Categorical(temperature).
+    """The action probabilities of an agent with Counts(beta), ShiftedSigmoid(shift) and Categorical(temperature).
 
         p(s, a) = softmax(trust(s) * q(s, a) / temperature),  trust(s) = sigmoid(beta * sqrt(visits(s) + 1) - shift)
 
     Args:
         q: (..., S, A), the Q tables at some times.
-        visits: (..., S), how often each state was visited until then; what comes is one visit more.
+        visits: (..., S), how often each state was visited until then, without the coming visit.
         beta: of `Counts`, > 0.
         shift: of `ShiftedSigmoid`.
         temperature: of `Categorical`, > 0.
@@ -45,15 +45,15 @@ def policy(
 
 
 def exploration(p: ArrayLike, game: Any) -> tuple[Floats, Floats]:
-    """For each state of the path: how likely the agent strays from its favourite action, and from the best one.
+    """For each state of the path: the probabilities of deviating from the preferred action, and from the best one.
 
         1 - max_a p(s_i, a)  and  1 - p(s_i, b_i)
 
-    They differ while the best action is not yet the favourite: an agent that is sure of a wrong one explores little
-    and strays much.
+    They differ while the best action is not yet the preferred one: an agent that is sure of a wrong one explores
+    little and deviates much.
 
     Args:
-        p: (..., S, A), how likely each action is; `policy` has it.
+        p: (..., S, A), the action probabilities, as `policy` returns them.
         game: as in `increasing_reward`.
 
     Examples:
@@ -97,14 +97,14 @@ def frontier(q: ArrayLike, game: Any) -> Any:
 
 
 class Claim(NamedTuple):
-    """What became of Theorem 1 in one training."""
+    """Whether the claims of Theorem 1 held in one training."""
 
     found: Ints
-    """(L,): the first time by which b_i had been executed; -1: never. The theorem speaks of the others only."""
+    """(L,): the first time by which b_i had been executed; -1: never. The theorem covers the others only."""
     reduced: NDArray[np.bool_]
-    """(L,): whether exploration at s_i was less in the end than when b_i was found (or 0), and b_i the favourite."""
+    """(L,): whether s_i was explored less in the end than when b_i was found (or not at all), and b_i preferred."""
     focused: NDArray[np.bool_]
-    """(L - 1,): whether s_{i+1} was explored more than s_i all the time from when b_i was found until b_{i+1} was."""
+    """(L - 1,): whether s_{i+1} was explored more than s_i from when b_i was found until b_{i+1} was found."""
     frontier: Ints
     """(T,): as `frontier`."""
 
@@ -120,12 +120,12 @@ def claim(q: ArrayLike, p: ArrayLike, game: Any) -> Claim:
         reduced_i:  exploration_i(T) < exploration_i(found_i)  and  argmax_a p_T(s_i, a) = b_i
         focused_i:  exploration_{i+1}(t) > exploration_i(t)  for all t from found_i until found_{i+1}
 
-    Either may come out false: a constant epsilon reduces nothing, and rewards far below the temperature leave
-    exploration where it was.
+    Either may be false: a constant epsilon reduces nothing, and rewards far below the temperature leave
+    exploration unchanged.
 
     Args:
-        q: (T, S, A), the Q table before training and, best of all, after each episode.
-        p: (T, S, A), how likely each action was at these times.
+        q: (T, S, A), the Q table before training and at later times, ideally after each episode.
+        p: (T, S, A), the action probabilities at these times.
         game: as in `increasing_reward`.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Theorem 2: how likely heavy-tailed options find the treasure of the deep sea against the worst policy."""
+"""Theorem 2: the probability that heavy-tailed options find the deep sea's treasure under the worst policy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from adeu.distributions import Options, zeta_survival
 
 Floats = NDArray[np.float64]
 STEADY = 1e-9
-"""The relative change from an episode to the next below which nothing changes any more."""
+"""The relative change between episodes below which the iteration has converged."""
 CERTAIN = float(np.log(1e-9))
-"""What is left when the answer is 1."""
+"""The logarithm of the probability of failure below which the answer is 1."""
 
 
 class Treasure(NamedTuple):
@@ -43,7 +43,7 @@ def treasure_probability(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Treasure:
-    """How likely ez-adeu finds the treasure of an N x N deep sea, if its policy always goes left.
+    """The probability that ez-adeu finds the treasure of an N x N deep sea, if its policy always goes left.
 
         pr = 1 - (1 - p)^E,  p = epsilon/2 * (1 - sum_{i=1}^N i^-mu / zeta(mu))
 
@@ -53,8 +53,8 @@ def treasure_probability(
         N: the sea's size, 2 .. 10,000.
         mu: the exponent of the options' length, > 1.
         episodes: E.
-        epsilon: how likely an option begins; None: 1/(N + 1), the theorem's.
-        carried: whether options outlive their episodes, which the theorem does not consider.
+        epsilon: the probability that an option begins; None: 1/(N + 1), the theorem's.
+        carried: whether options carry over to the next episode, which the theorem does not consider.
         runs: how many runs of E episodes to simulate.
         confidence: of the simulation's interval.
         seed: of the simulation.
@@ -95,12 +95,12 @@ def treasure_probability(
 
 
 def at_least_once(p: float, trials: float) -> float:
-    """The probability 1 - (1 - p)^trials, without losing a small p."""
+    """The probability 1 - (1 - p)^trials, accurate for a small p."""
     return float(-np.expm1(trials * np.log1p(-p))) if p < 1 else 1.0
 
 
 def _exact_cut(N: int, survival: Floats, episodes: int, epsilon: float) -> float:
-    """Episodes are independent; r[k], that k steps from a decision on all go right, is a sum over the first option.
+    """Episodes are independent; r[k] = P(k steps from a decision all go right) is a sum over the first option.
 
     r[k] = epsilon/2 * (P(n >= k) + sum_{n < k} P(n) r[k - n])
     """
@@ -112,10 +112,10 @@ def _exact_cut(N: int, survival: Floats, episodes: int, epsilon: float) -> float
 
 
 def _exact_carried(N: int, survival: Floats, episodes: int, epsilon: float) -> float:
-    """Follows how the remainder of the option that an episode inherits is distributed, from episode to episode.
+    """Tracks the distribution of the remaining option that an episode inherits, from episode to episode.
 
     `right[r]` and `left[r]` are the probabilities of inheriting r steps in that direction, if the treasure was not
-    found yet; r = 0, a decision at once, stands in `right`. Within an episode, `clean[t]` and `dirty[t]` count
+    found yet; r = 0, a decision at once, is in `right`. Within an episode, `clean[t]` and `dirty[t]` count
     decisions at step t after steps to the right only, and after others.
     """
     longest = len(survival)

@@ -1,4 +1,4 @@
-"""Runs that end when they have solved their task, read as if they had gone on as they ended."""
+"""Reads runs that end when they solve their task, with the last row repeated to the full length."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOST_ROWS = 1_000_000
 
 
 def read_on(folder: pathlib.Path) -> Mapping[str, NDArray[np.generic]]:
-    """A run's metrics, its last row repeated up to all the steps that it had."""
+    """A run's metrics, with its last row repeated up to its full number of steps."""
     columns = read(folder)
     every = int(columns["step"][0])
     rows = stored_whole(folder, "steps") // every
     if not len(columns["step"]) <= rows <= MOST_ROWS:
-        raise ValueError(f"{folder / SPEC}: its steps do not go with its metrics, which would have {rows} rows")
+        raise ValueError(f"{folder / SPEC}: its steps do not match its metrics, which would have {rows} rows")
     missing = rows - len(columns["step"])
     longer = {name: np.pad(column, (0, missing), mode="edge") for name, column in columns.items()}
     return longer | {"step": every * np.arange(1, len(longer["step"]) + 1)}

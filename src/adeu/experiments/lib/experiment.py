@@ -1,4 +1,4 @@
-"""An experiment: cases to run, figures to take from them, and the paper's figures beside."""
+"""An experiment: cases to run, figures of them, and the paper's figures to compare with."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Metric:
         of: what it is a figure of: an array with a number for each seed, infinity for a run that never got there, NaN
             where it is undefined; or what else `over` takes.
         form: how to print it.
-        over: sums the seeds up, with an interval: `mean`, `iqm`, `median`, `share`, ... of `adeu.runs.statistics`.
+        over: aggregates the seeds, with an interval: `mean`, `iqm`, `median`, `share`, ... of `adeu.runs.statistics`.
         better: whether "more" of it is better, or "less"; "": neither.
         paired: whether two cases can be compared in it seed by seed.
     """
@@ -91,16 +91,16 @@ class Experiment:
     Args:
         name: what the command line calls it.
         title: what it is, in a line.
-        lesson: what the reader of its table is looking at, in a sentence.
+        lesson: what its table shows, in a sentence.
         cases: a setting for each case.
         metrics: the table's columns.
         draw: makes the plots in a folder, from each case's curves, and returns where they are.
         paper: the paper's figures, by case and metric.
-        others: figures of others than the paper, by who has them, case and metric.
-        bold: a metric; where a case is within a tenth of the best of it, it is printed bold.
-        seeds: which to run, if nobody says otherwise.
+        others: figures of sources other than the paper, by source, case and metric.
+        bold: a metric; cases within a tenth of the best are printed bold.
+        seeds: which to run by default.
         read: a run's columns.
-        left_out: cases that are not to run, whose runs of earlier calls stand beside those that are.
+        left_out: cases not to run, whose runs of earlier calls are still shown.
         reference: the case that the others are compared with, seed by seed; empty: the first.
         takes: how long it takes on two cores; empty: not measured.
     """
@@ -125,7 +125,7 @@ class Experiment:
         return self.reference or next(iter(self.cases), "")
 
     def comparable(self, out: pathlib.Path) -> Experiment:
-        """The same without figures of the paper and of others for what earlier calls ran with other settings."""
+        """The same, without the figures of the paper and of others for runs of earlier calls with other settings."""
         changed = {
             case
             for case, setting in self.left_out.items()
@@ -154,11 +154,11 @@ class Experiment:
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
-        """What earlier calls completed of other cases, by all their seeds; warns of runs that cannot be read."""
+        """The complete runs of other cases from earlier calls, with all their seeds; warns of unreadable runs."""
         return self._complete(out, lambda case, seed: case not in self.cases)
 
     def complete(self, out: pathlib.Path, seeds: Sequence[int] | None = None) -> dict[str, Curves]:
-        """All that is complete, or of these seeds what is; its own cases first. Warns of runs that cannot be read."""
+        """All complete runs, or those of these seeds; its own cases first. Warns of unreadable runs."""
         found = self._complete(out, lambda case, seed: seeds is None or seed in seeds)
         return {case: found[case] for case in dict.fromkeys([*self.cases, *found]) if case in found}
 
@@ -174,7 +174,7 @@ class Experiment:
         return stack(tables)
 
     def read_complete(self, run: pathlib.Path) -> Mapping[str, NDArray[Any]]:
-        """The columns of a complete run; rejects by name one whose files are damaged, or lack what is read."""
+        """The columns of a complete run; the error for damaged files or missing columns names the run."""
         is_done(run)
         try:
             return self.read(run)
@@ -182,7 +182,7 @@ class Experiment:
             raise ValueError(f"{run} cannot be read as a run of {self.name or 'any kind'} ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """What the runs wrote, and beside it what earlier calls completed of other cases."""
+        """The curves of the runs, and of other cases that earlier calls completed."""
         return self.beside(out) | self.curves(seeds, out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
@@ -195,7 +195,7 @@ class Experiment:
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
         """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
-        from adeu.experiments.lib.watch import warn_saturated  # it takes JAX, which the other commands do without
+        from adeu.experiments.lib.watch import warn_saturated  # it imports JAX, which the other commands do not need
 
         folder = out / self.name
         curves = self.all_curves(seeds, out)
@@ -260,8 +260,8 @@ def _shape(table: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, tuple[int, ...
 def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[str | float | None]]:
     """The seed-averaged curves of each case; None where there is no such figure.
 
-    The return has its 95% band, or with fewer than 5 seeds each run's in columns `seed-0`, ... An episode stands only
-    where it is that of all seeds.
+    The return has its 95% band, or with fewer than 5 seeds each run's in columns `seed-0`, ... An episode is given
+    only if it is the same for all seeds.
     """
     few = {case: curve["seed"].astype(int) for case, curve in curves.items() if len(curve["seed"]) < FEWEST}
     single = {f"seed-{seed}": seed for seed in sorted({seed for seeds in few.values() for seed in seeds.tolist()})}

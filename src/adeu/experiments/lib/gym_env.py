@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 ENDLESS = 1_000
-"""After so many steps an episode is truncated, where the environment has no limit of its own."""
+"""The step limit of episodes in environments without a limit of their own."""
 
 
 def make_env(name: str) -> Env[Any, Any]:
-    """A Gymnasium environment by its registered name, whose episodes end; rejects an unknown name clearly."""
+    """A Gymnasium environment by its registered name, with a step limit; rejects an unknown name."""
     import gymnasium
 
     try:
@@ -32,13 +32,13 @@ def name_of(env: Env[Any, Any]) -> str:
 
 
 def max_steps_of(env: Env[Any, Any]) -> int:
-    """After so many steps an episode is truncated."""
+    """The step limit of episodes."""
     limit = env.spec.max_episode_steps if env.spec else None
     return ENDLESS if limit is None else limit
 
 
 def goal_of(env: SingleEnv) -> float:
-    """The return that solves it; infinite where none is stated."""
+    """The return that solves it; infinite if none is stated."""
     spec: EnvSpec | None = getattr(env, "spec", None)
     threshold = spec.reward_threshold if spec else None
     return float("inf") if threshold is None else float(threshold)

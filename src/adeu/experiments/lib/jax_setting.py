@@ -41,7 +41,7 @@ where only the hill pays; else half an episode at the goal, the whole path, or h
 
 @dataclasses.dataclass(frozen=True)
 class JaxSetting:
-    """What a compiled loop needs beside its agent.
+    """The settings of a compiled loop and its agent.
 
     Args:
         env: a deep sea, or one of `TASKS`.
@@ -50,7 +50,7 @@ class JaxSetting:
         warmup: steps before the first update.
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
-        enough: after so many evaluations in a row that solved the task, the run ends; 0: it does not.
+        enough: ends the run after this many solved evaluations in a row; 0: never.
         source: the case whose run of the same seed this one is a control of; f is then `Recorded`.
         control: of the source's spreads, as in `TrainingSetting`: their "mean", or "shuffled".
         recorded: whether the run keeps the spread of every step, for controls.

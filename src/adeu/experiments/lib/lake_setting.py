@@ -19,13 +19,13 @@ class LakeSetting:
     """Tabular Q-learning on a frozen lake.
 
     Args:
-        agent: who learns.
+        agent: the agent.
         lake: the environment.
         episodes: how many to train.
         evaluate_every: episodes between two greedy ones.
-        mentor_q: what a mentor taught of the actions that enter an unsafe cell: their first value; None: nothing.
+        mentor_q: a mentor's initial value for actions that enter an unsafe cell; None: no mentor.
         mentor_visits: how often the mentor visited the cells next to an unsafe one.
-        traced: the episodes to write down step by step, counted from 1.
+        traced: the episodes to record step by step, counted from 1.
     """
 
     agent: QLearning

@@ -1,12 +1,12 @@
-"""Which horizon and random start bring a row's figures nearest to the paper's.
+"""Finds the horizon and the random start whose figures are nearest to the paper's.
 
-A run holds every shorter one as its beginning. Over the evaluations up to a horizon, `mean` is the mean over
-evaluations and seeds, and `max` the highest point of the curve that is averaged over seeds. A reading's distance is
+A run contains every shorter one. Over the evaluations up to a horizon, `mean` is the mean over
+evaluations and seeds, and `max` the highest point of the seed-averaged curve. A reading's distance is
 
     sum over domains of |log(mean / paper's mean)| + |log(max / paper's max)|
 
-Readings that are no farther than the best by more than the difference between its seeds tie, and the shortest horizon
-of them is chosen.
+Readings tie with the best if their distance exceeds the best's by no more than the best's seeds differ; of these,
+the one with the shortest horizon is chosen.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Take = Callable[[Curves, int], Floats]
 """From a case's runs and a horizon to the returns up to there: (seeds, evaluations), NaN after a run's last."""
 
 HORIZONS = range(50_000, 300_001, 50_000)
-"""Among which one is chosen: the paper's was a round number, and among more of them luck would choose."""
+"""The candidates: the paper's was a round number, and with more candidates luck would decide."""
 
 
 class Reading(NamedTuple):
@@ -59,7 +59,7 @@ class ReadingChoice(NamedTuple):
 
     Args:
         best: the one with the least distance.
-        tied: those that cannot be told from it, itself among them.
+        tied: those that cannot be distinguished from it, including itself.
         chosen: of these, the shortest; None: all readings tie, and nothing is settled.
     """
 
@@ -74,7 +74,7 @@ def regular(curve: Curves, horizon: int) -> Floats:
 
 
 def single(curve: Curves, horizon: int) -> Floats:
-    """Single greedy episodes, one per 100 training episodes: the paper's text to the letter."""
+    """Single greedy episodes, one per 100 training episodes: the paper's text taken literally."""
     return np.where(curve["single_step"] <= horizon, curve["single_return"], np.nan)
 
 
@@ -114,13 +114,13 @@ def choose(found: Sequence[Reading]) -> ReadingChoice:
 
 
 def within(members: Members) -> list[int]:
-    """The horizons that all runs reach; that of the shortest run if there is none."""
+    """The horizons that all runs reach; if none, that of the shortest run."""
     last = int(min(curve["step"].max() for curves in members.values() for curve in curves.values()))
     return [horizon for horizon in HORIZONS if horizon <= last] or [last]
 
 
 def show(paper: Paper, members: Members) -> Group:
-    """A table for regular evaluations, by which the reading is chosen, and one for the paper's text to the letter."""
+    """A table for regular evaluations, which choose the reading, and one for the paper's text taken literally."""
     titles = {"Evaluations every 5,000 steps, that of step 0 among them": regular}
     if all("single_step" in curve for curves in members.values() for curve in curves.values()):
         titles["Beside it, one greedy episode per 100 training episodes"] = single
@@ -155,7 +155,7 @@ def _table(title: str, paper: Paper, members: Members, take: Take) -> Table:
 
 
 def verdict(found: Sequence[Reading], choice: ReadingChoice) -> str:
-    """What the readings say, in a sentence."""
+    """A summary of the readings, in a sentence."""
     best, tied, chosen = choice
     near = f"{best.case} over {best.horizon:,} steps is nearest (distance {best.distance:.2f})"
     if chosen is None:

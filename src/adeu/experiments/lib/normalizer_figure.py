@@ -1,4 +1,4 @@
-"""The paper's two pictures of normalisers: the grid's shifted sigmoid, and the two g of the main experiments."""
+"""The paper's two figures of normalisers: the grid's shifted sigmoid, and the two g of the main experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of experiments, as PNG to look at and SVG to print."""
+"""Plots of experiments, as PNG for the screen and SVG for print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
-"""Of Okabe and Ito: told apart by colour-blind readers too."""
+"""The palette of Okabe and Ito, which colour-blind readers can distinguish."""
 CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq5": 4, "adeu-eq6": 5}
 """Which colour a case has in all pictures."""
 Line = str | tuple[float, tuple[float, ...]]
@@ -36,7 +36,7 @@ WIDEST = 30
 
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
-    """Draws by matplotlib's own defaults: no matplotlibrc changes a picture."""
+    """Draws with matplotlib's defaults, ignoring any matplotlibrc."""
     with contextlib.chdir("/"):  # on its first import, matplotlib reads a matplotlibrc of the working folder
         import matplotlib
     with matplotlib.rc_context():
@@ -137,7 +137,7 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
 
 
 def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """When each case was solved, a dot for each seed; seeds that never did stand at the right."""
+    """When each case was solved, a dot for each seed; seeds that never solved it are at the right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 1 + 0.22 * len(curves)), layout="constrained")

@@ -19,7 +19,7 @@ NONE = Estimate(None, None, None)
 def summarise(
     metric: Metric, case: str, curves: Mapping[str, Curves], reference: str, paper: float | None
 ) -> dict[str, Any]:
-    """A metric's row. Where it is compared with no other case, what a comparison says is None."""
+    """A metric's row. The fields of the comparison are None if there is no case to compare with."""
     curve = curves[case]
     values = metric.of(curve)
     row: dict[str, Any] = {"case": case, "metric": metric.name, **metric.over(values)._asdict()}
@@ -34,7 +34,7 @@ def summarise(
 
 
 def compare(metric: Metric, curve: Curves, other: Curves, reference: str) -> dict[str, Any]:
-    """How a case differs from the reference in the seeds that both have, and how likely it is the better."""
+    """The difference from the reference over the seeds that both have, and the probability of improvement."""
     seeds, ours, theirs = np.intersect1d(curve["seed"], other["seed"], return_indices=True)
     if not seeds.size:
         return compared(reference, 0)

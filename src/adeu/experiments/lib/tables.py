@@ -15,17 +15,17 @@ from adeu.experiments.lib.plots import WIDEST
 from adeu.runs.statistics import FEWEST, share
 
 NEAR = 0.1
-"""How far from the best, by its size, a figure still is among the best."""
+"""The relative distance from the best within which a figure counts among the best."""
 
 HUGE = 1e15
-"""From here on all digits are too many."""
+"""Numbers from here on are printed in scientific notation."""
 
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
 def table(experiment: Experiment, rows: Rows) -> Group:
-    """Our figures with their intervals, the paper's and others' beside them; then each case beside the reference."""
+    """Our figures with their intervals, next to the paper's and others'; then each case against the reference."""
     shown = start(experiment.title, rows, "seeds")
     shown.show_lines = bool(experiment.paper)
     metrics = {metric.name: metric for metric in experiment.metrics}
@@ -40,7 +40,7 @@ def table(experiment: Experiment, rows: Rows) -> Group:
 
 
 def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
-    """Each case beside the reference, seed by seed; empty where there is nothing to compare."""
+    """Each case against the reference, seed by seed; empty if there is nothing to compare."""
     found = [row for row in rows if row["common_seeds"]]
     if not found:
         return []
@@ -82,7 +82,7 @@ def cell(row: Row, metric: Metric, others: Mapping[str, Mapping[str, float]]) ->
 
 
 def under(row: Row, metric: Metric) -> list[str]:
-    """What stands under a figure: of how many runs it is a share, its interval, the single runs if they are few."""
+    """The lines below a figure: the number of runs of a share, its interval, the single runs if there are few."""
     runs = list((row["runs"] or {}).values())
     found = span(row["low"], row["high"], metric.form)
     if metric.over is share and runs:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from gymnasium import Env
 
 LONGEST = 120
-"""Letters in a case's name, which is that of a folder."""
+"""The most letters in a case's name, which is also a folder name."""
 ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
 DISAGREEING = 5
-"""How many networks there are where f compares them."""
+"""The number of networks for an f that compares them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Choice:
 
     Args:
         setting: makes the setting of an environment and an explorer.
-        parts: the f, g and D it takes if none is given.
+        parts: the default f, g and D.
         length: the name of the setting that says how long it trains.
-        fit: raises where an explorer and an environment do not fit it.
+        fit: raises if an explorer and an environment do not fit the agent.
     """
 
     setting: Callable[[str, adeu.Explorer], Setting]
@@ -59,7 +59,7 @@ def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str],
     Args:
         make: from an explorer to the agent.
         several: the name of its field that says how many networks give `q_values`.
-        parts: the f, g and D it takes if none is given.
+        parts: the default f, g and D.
         loop: further fields of `TrainingSetting`.
     """
 
@@ -175,7 +175,7 @@ def read_parts(texts: Mapping[str, str]) -> dict[str, Part]:
 
 
 def explorer_of(parts: Mapping[str, Any]) -> adeu.Explorer:
-    """The explorer of f, g and D, which checks that each has its role."""
+    """The explorer of f, g and D; checks the type of each."""
     return adeu.Explorer(**parts)
 
 

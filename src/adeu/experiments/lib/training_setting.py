@@ -26,7 +26,7 @@ WINDOW = 1_000
 
 @dataclasses.dataclass(frozen=True)
 class TrainingSetting:
-    """What a loop in Gymnasium needs beside its agent.
+    """The settings of a loop in Gymnasium and its agent.
 
     Args:
         env: the environment's registered name.
@@ -36,10 +36,10 @@ class TrainingSetting:
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
         source: the case whose run of the same seed this one is a control of; its f gets `recorded` spreads, and its
-            episodes begin with coins of their own.
+            episodes have their own rollout coins.
         control: of the source's spreads in steps in which f was asked, "mean": each step has the mean of those after
             the warm-up; "shuffled": each has one of those of the same 1,000 steps, at random.
-        traced: the episodes to write down step by step, counted from 1.
+        traced: the episodes to record step by step, counted from 1.
         overlap: whether the environment steps while the networks train; see `adeu.agents.GymLoop`.
         single_every: training episodes between two single greedy episodes, whose returns the run keeps; 0: none.
     """
@@ -107,8 +107,8 @@ class Controlled(Protocol):
 def controlled(setting: Controlled, seed: int, kept: Arrays) -> NDArray[np.float32]:
     """The spread of each step of a control, from those that f decided in the run it is a control of.
 
-    Rollout episodes are left out: the control has its own. A window without a single step in which f was asked takes
-    the spreads of the last one before it that has some, or of the first after it.
+    Rollout episodes are left out: the control has its own. A window in which f decided no spread uses the spreads of
+    the nearest earlier window that has some, or else of the nearest later one.
     """
     if "asked" not in kept:
         check.refuse("a control", "its source", "a run that recorded when f was asked; delete it to run it again", "")
@@ -131,7 +131,7 @@ def controlled(setting: Controlled, seed: int, kept: Arrays) -> NDArray[np.float
 
 
 def _windows(setting: Controlled) -> list[slice]:
-    """Of 1,000 steps; none lies on both sides of the warm-up's end."""
+    """Windows of 1,000 steps; none spans the end of the warm-up."""
     ends = min(setting.warmup, setting.steps), setting.steps
     starts = (range(0, ends[0], WINDOW), range(ends[0], ends[1], WINDOW))
     return [slice(at, min(at + WINDOW, end)) for start, end in zip(starts, ends, strict=True) for at in start]

@@ -1,4 +1,4 @@
-"""Runs after their warm-up: means of their columns, and a warning where f hardly decided."""
+"""Means of columns after the warm-up, and a warning where f had hardly any influence."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from adeu.runs.statistics import Curves, known_mean
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
-    """Each seed's mean of a column after the warm-up; NaN: nothing came after it."""
+    """Each seed's mean of a column after the warm-up; NaN if the run ended before."""
     return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
 
 
 def warn_saturated(curves: Mapping[str, Curves], settings: Mapping[str, Any]) -> None:
-    """Warns of each case in which g gave its largest spread nearly always, or hardly any.
+    """Warns of each case in which g gave its largest spread nearly always, or hardly any spread.
 
     Args:
-        curves: of each case; those without the columns of a `TrainingSetting` are passed over.
-        settings: by case, for advice on the parts at hand.
+        curves: of each case; those without the columns of a `TrainingSetting` are skipped.
+        settings: by case, for advice on their parts.
     """
     for case, curve in curves.items():
         agent = getattr(settings.get(case), "agent", None)

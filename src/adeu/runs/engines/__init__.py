@@ -1,1 +1,1 @@
-"""Where runs are worked on: `local`, in processes of this machine; `ray`, on a cluster."""
+"""Where runs execute: `local`, in processes of this machine; `ray`, on a cluster."""

@@ -1,4 +1,4 @@
-"""What engines tell of their runs, and those who watch."""
+"""The events that engines report, and calling the watchers of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
 ATTEMPTS = 2
-"""How often a run is tried, if its workers die."""
+"""The most attempts at a run whose workers die."""
 
 
 class Event(NamedTuple):
@@ -20,16 +20,16 @@ class Event(NamedTuple):
     progress: Progress | None = None
     finished: bool = False
     retried: str = ""
-    """Why its worker died; the run resumes in another one."""
+    """Why its worker died; the run resumes in another worker."""
     failed: str = ""
-    """Why it was given up: a line and, where there is one, a traceback below it."""
+    """Why it failed: a line and, if there is one, a traceback below it."""
 
 
 Watch = Callable[[Event], None]
 
 
 def harmless(watch: Watch) -> Watch:
-    """Calls a watcher whose errors stop nobody: the first is logged, in a line."""
+    """Calls a watcher; its errors do not affect the runs, and the first is logged in a line."""
     logged = False
 
     def call(event: Event) -> None:

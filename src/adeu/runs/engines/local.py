@@ -1,7 +1,7 @@
 """Runs in worker processes of this machine, several at once.
 
-Each worker is served by a thread here, which sends it one run after the other and passes on what it tells. A worker
-that dies stops no other: its run is tried once more, in a new one.
+Each worker is served by a thread here, which sends it one run after the other and passes on its messages. A worker
+that dies does not affect the others: its run is tried once more, in a new one.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from adeu.runs.engines.worker import main; main()"
-"""Python has started without the folders in question by then, so that it ran no sitecustomize of theirs."""
+"""Sets the path after Python has started, so that no sitecustomize in these folders is run."""
 PRINTED = 10_000
-"""Bytes that are kept of what a worker prints."""
+"""The most bytes kept of a worker's output."""
 PATIENCE_SECONDS = 1.0
-"""How long to wait for the last that a dead worker printed: its own children may hold the pipe open."""
+"""How long to wait for a dead worker's last output: its own children may hold the pipe open."""
 
 
 def run(
     specs: Iterable[Spec], out: pathlib.Path, jobs: int | None = None, keep_open: tuple[int, ...] = ()
 ) -> Generator[Event]:
-    """Works on the runs, `jobs` at once, and yields what happens. Closing the iterator stops them where they are.
+    """Executes the runs, `jobs` at once, and yields events. Closing the iterator stops them where they are.
 
     Args:
         specs: the runs; each resumes from its folder's checkpoint.
         out: the folder of all runs.
         jobs: how many workers, which share the cores; None: one per core. A worker's threads do not depend on how
-            many runs there are, since a run's last digits depend on them: the last to resume ends as it would have.
-        keep_open: file descriptors that live as long as any worker does.
+            many runs there are, since a run's last digits depend on them: a resumed run gives the same result.
+        keep_open: file descriptors that stay open as long as any worker runs.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
     jobs = jobs or cores()
@@ -97,7 +97,7 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
 
 
 def _try(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> None:
-    """Tries a run until its worker does not die."""
+    """Retries a run if its worker dies."""
     for attempt in range(1, ATTEMPTS + 1):
         died = _converse(worker, spec, task, events)
         if not died or worker.stopped:
@@ -107,7 +107,7 @@ def _try(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> 
 
 
 def _converse(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> str:
-    """Sends the run and passes on what the worker tells; returns how the worker died, if it did."""
+    """Sends the run and passes on the worker's messages; returns how the worker died, if it did."""
     with contextlib.suppress(BrokenPipeError):
         worker.send(task)
         while message := worker.receive():
@@ -122,9 +122,9 @@ def _converse(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]
 
 
 class _Worker:
-    """A process that is started when it is first needed, and again after it died.
+    """A process that is started when first needed, and restarted after it died.
 
-    All but `stop` is for the one thread that serves it.
+    Only `stop` may be called from other threads than the one that serves it.
     """
 
     def __init__(self, threads: int, keep_open: tuple[int, ...]) -> None:
@@ -174,7 +174,7 @@ class _Worker:
                 self._process.kill()
 
     def close(self) -> None:
-        """Lets the process end: it does when its input closes."""
+        """Lets the process end, by closing its input."""
         if self._process:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()  # type: ignore[union-attr]
@@ -184,7 +184,7 @@ class _Worker:
 
 
 class _Tail(threading.Thread):
-    """Reads a stream to its end and keeps the last of it, so that printing fills neither memory nor disk."""
+    """Reads a stream to its end and keeps its tail, so that printing fills neither memory nor disk."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -204,5 +204,5 @@ class _Tail(threading.Thread):
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # a real-time signal has none
+    except ValueError:  # a real-time signal has no name
         return f"signal {number}"

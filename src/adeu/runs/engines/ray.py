@@ -1,8 +1,8 @@
 """Runs as tasks on a Ray cluster, or on one that is started here and ends with the runs.
 
 The cluster's nodes need not share a disk with the caller: tasks send their files to an inbox on the caller's node,
-and the caller alone writes to the run folders. So when a node dies, the last checkpoint is here, and another node
-resumes from it.
+and only the caller writes to the run folders. When a node dies, another node resumes from the last checkpoint
+here.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def run(
     keep_open: tuple[int, ...] = (),
     address: str | None = None,
 ) -> Generator[Event]:
-    """Works on the runs, `jobs` at once, and yields what happens. Closing the iterator stops them where they are.
+    """Executes the runs, `jobs` at once, and yields events. Closing the iterator stops them where they are.
 
     Args:
         specs: the runs; each resumes from its folder's checkpoint.
         out: the folder of all runs, on the caller's disk.
         jobs: how many at once; None: as many as the cluster has processors.
-        keep_open: nothing here: no other process writes to the folders.
+        keep_open: unused: no other process writes to the folders.
         address: of the cluster, as `ray.init` takes it; None: one is started here.
     """
     waiting = deque(_Run(spec, out, Folder(out / spec.name, out)) for spec in specs)
@@ -78,11 +78,11 @@ class _Run:
     out: pathlib.Path
     folder: Folder
     deaths: int = 0
-    """Of its workers, since its last checkpoint."""
+    """Deaths of its workers since its last checkpoint."""
 
 
 class _Tasks:
-    """The runs that the cluster works on, by attempt: messages of an attempt that was given up are ignored."""
+    """The runs on the cluster, by attempt: messages of abandoned attempts are ignored."""
 
     def __init__(self) -> None:
         self.under_way: dict[int, tuple[_Run, Any]] = {}
@@ -99,13 +99,13 @@ class _Tasks:
         self.under_way[attempt] = one, self._task.remote(self._inbox, attempt, job, files, own_folders())
 
     def listen(self) -> Iterator[tuple[_Run, Event]]:
-        """What happened since the last call, or happens within a moment."""
+        """The events since the last call; waits briefly for the first."""
         attempts = {end: attempt for attempt, (_, end) in self.under_way.items()}
         ended, _ = ray.wait(list(attempts), num_returns=len(attempts), timeout=0)
         for message in ray.get(self._inbox.take.remote(0.0 if ended else PATIENCE_SECONDS)):
             if message.attempt in self.under_way:
                 yield from self._read(message)
-        for end in ended:  # all that these tasks sent was among the messages
+        for end in ended:  # all their messages have arrived
             if attempts[end] in self.under_way:
                 one, _ = self.under_way.pop(attempts[end])
                 yield one, _outcome(one, end)
@@ -154,7 +154,7 @@ def _processors() -> int:
 
 @contextlib.contextmanager
 def _cluster(address: str | None, jobs: int | None) -> Iterator[None]:
-    """The cluster that this process is connected to already, or a connection for the time being."""
+    """Uses the cluster that this process is already connected to, or connects temporarily."""
     if ray.is_initialized():
         yield
         return
@@ -168,8 +168,8 @@ def _cluster(address: str | None, jobs: int | None) -> Iterator[None]:
             else:
                 ray.init(address, **quiet)
         if main:
-            signal.signal(signal.SIGTERM, terminate)  # Ray has its own way to end, without stopping the runs
-        ray._private.worker._worker_logs_enabled = False  # else a node's end fills standard output, --json's too
+            signal.signal(signal.SIGTERM, terminate)  # Ray's own handler would exit without stopping the runs
+        ray._private.worker._worker_logs_enabled = False  # else a dying node prints to stdout, even with --json
         yield
     except ConnectionError as error:
         raise ValueError(f"the ray engine: --address takes a running cluster's, got {address!r}: {error}") from None

@@ -1,4 +1,4 @@
-"""A run as a task of a cluster: it sends its files and how far it is to an inbox, and the caller collects them.
+"""A run as a task of a cluster: it sends its files and progress to an inbox, and the caller collects them.
 
 It imports nothing that the run does not need, so that a node loads no framework for a tabular run.
 """
@@ -19,10 +19,10 @@ from adeu.runs.work import Progress
 
 
 class Message(NamedTuple):
-    """From a task: how far it is, or the new content of a file; None removes the file."""
+    """A task's message: its progress, or the new content of a file; None removes the file."""
 
     attempt: int
-    """The attempt at a run that it comes from."""
+    """The attempt at a run that sent it."""
     progress: Progress | None = None
     name: str = ""
     content: bytes | None = None
@@ -40,7 +40,7 @@ class Inbox:
         self._arrived.set()
 
     async def take(self, timeout_seconds: float) -> list[Message]:
-        """Returns all messages and forgets them; waits up to `timeout_seconds` for the first."""
+        """Returns and clears all messages; waits up to `timeout_seconds` for the first."""
         if not self._messages:
             self._arrived.clear()
             with contextlib.suppress(TimeoutError):
@@ -70,14 +70,14 @@ class RemoteStore:
 
 
 def task(inbox: Any, attempt: int, job: WorkerJob, files: dict[str, bytes], folders: list[str]) -> str:
-    """Works on a run to its end; returns why it failed, if it did.
+    """Executes a run to its end; returns why it failed, if it did.
 
     Args:
         inbox: where to send messages.
         attempt: at the run.
         job: the run.
         files: the run's files that the caller has.
-        folders: where to look for modules, after all others.
+        folders: appended to the search path for modules.
     """
     sys.path += [folder for folder in folders if folder not in sys.path]
     store = RemoteStore(inbox, attempt, files)
@@ -93,7 +93,7 @@ def task(inbox: Any, attempt: int, job: WorkerJob, files: dict[str, bytes], fold
 
 @contextlib.contextmanager
 def _printing_nothing() -> Iterator[None]:
-    """Discards what is printed: a node would write all of it to its disk."""
+    """Discards printed output, which a node would otherwise write to its disk."""
     before = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

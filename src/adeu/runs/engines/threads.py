@@ -15,6 +15,6 @@ NAMES = (
 
 
 def limit(threads: int) -> dict[str, str]:
-    """The environment variables that say so to each library; NPROC is JAX's."""
+    """The environment variables that set this for each library; NPROC is JAX's."""
     flags = os.environ.get("XLA_FLAGS", "") + f" --xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
     return dict.fromkeys(NAMES, str(threads)) | {"XLA_FLAGS": flags.strip()}

@@ -1,6 +1,6 @@
-"""A worker process: takes runs on its standard input, one at a time, and tells how they go on its standard output.
+"""A worker process: reads runs from standard input, one at a time, and reports on standard output.
 
-It ends with the process that started it: when the input closes, it stops at once, in the middle of a run too.
+It ends with the process that started it: when the input closes, it stops at once, even during a run.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from adeu.runs.work import Progress
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent handles it
     out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what anybody prints is no message
+    os.dup2(2, 1)  # anything printed goes to stderr, not among the messages
     tasks: queue.Queue[Any] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
 
@@ -52,7 +52,7 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
             tasks.put(pickle.load(source))
     except EOFError:
         os._exit(0)
-    except BaseException:  # a task truncated by its sender's end
+    except BaseException:  # a message truncated because its sender ended
         traceback.print_exc()
         os._exit(1)
 

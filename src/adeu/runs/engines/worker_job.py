@@ -1,4 +1,4 @@
-"""A run as it is sent to a worker, and what went wrong with one as it comes back.
+"""A run as it is sent to a worker, and an error as it is sent back.
 
 It imports nothing that the run does not need, so that a worker loads no framework for a tabular run.
 """
@@ -14,26 +14,26 @@ from adeu.runs.folder import Store, UnusableError
 from adeu.runs.work import Progress, work
 
 LONGEST = 20_000
-"""Characters of an error and its traceback."""
+"""The most characters of an error and its traceback."""
 
 
 class WorkerJob(NamedTuple):
-    """All that a worker needs for a run."""
+    """What a worker needs for a run."""
 
     trainer: bytes
-    """Pickled, so that a worker that cannot load it can say so."""
+    """Pickled separately, so that a worker that cannot load it can report so."""
     spec: str
     """The digest of the run's spec."""
     checkpoint_seconds: float
 
 
 def perform(job: WorkerJob, store: Store, tell: Callable[[Progress], None]) -> None:
-    """Works on a run to its end."""
+    """Executes a run to its end."""
     work(store, pickle.loads(job.trainer), tell, job.checkpoint_seconds, job.spec)
 
 
 def explain(error: BaseException) -> str:
-    """An error in a line and, below it, its traceback; a file that cannot be used needs none."""
+    """An error in a line and, below it, its traceback; no traceback for an unusable file."""
     try:
         line = f"{type(error).__name__}: {error}"
     except Exception:  # an error that cannot be printed

@@ -1,4 +1,4 @@
-"""Figures over seeds, each with a 95% interval that holds as often as it says, or with none.
+"""Figures over seeds, each with a 95% interval of correct coverage, or with none.
 
 | figure | interval | from |
 | --- | --- | --- |
@@ -8,7 +8,7 @@
 | `peak`, the max of the average run | none | |
 | `difference`, of two methods by seed | that of the figure it is a difference of | |
 
-How often each holds the truth is simulated by `benchmarks/interval_coverage.py`.
+`benchmarks/interval_coverage.py` simulates the coverage of each.
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ Curves = Mapping[str, Floats]
 """A case's runs: the columns of metrics.csv, each of shape (seeds, rows), and `seed`, of shape (seeds,)."""
 
 FEWEST = 5
-"""Seeds from which on a mean has an interval: with fewer, those that hold are too wide to say anything."""
+"""The fewest seeds for an interval of a mean: with fewer, valid intervals are too wide to be useful."""
 
 
 class Estimate(NamedTuple):
-    """A figure and its 95% interval; None where there is none. A `low` without a `high`: open above."""
+    """A figure and its 95% interval; None if there is none. A `low` without a `high` is open above."""
 
     value: float | None
     low: float | None
@@ -37,12 +37,12 @@ class Band(NamedTuple):
 
 
 def as_estimate(value: float | Floats, low: float | Floats = math.nan, high: float | Floats = math.nan) -> Estimate:
-    """What is not finite becomes None. Arrays are of no dimension."""
+    """From scalars or 0-d arrays; what is not finite becomes None."""
     return Estimate(*(each if math.isfinite(each) else None for each in map(float, (value, low, high))))
 
 
 def known_mean(values: ArrayLike, axis: int) -> Floats:
-    """The mean of the numbers that are not NaN; NaN where all are."""
+    """The mean of the numbers that are not NaN; NaN if all are."""
     array = np.asarray(values, float)
     known = ~np.isnan(array)
     with np.errstate(invalid="ignore"):

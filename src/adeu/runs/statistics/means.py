@@ -1,7 +1,7 @@
-"""Means, which have an interval by Student's t, corrected for skewness.
+"""Means, with intervals by Student's t, corrected for skewness.
 
-Runs are skewed: a few lucky ones earn most of the mean. Then (mean - mu)/error has no t distribution, and intervals
-by it miss the truth on one side. Hall's transformation takes the skewness out, in closed form.
+Runs are skewed: a few lucky ones earn most of the mean. Then (mean - mu)/error is not t distributed, and such
+intervals miss the truth on one side. Hall's transformation removes the skewness, in closed form.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def mean(scores: ArrayLike) -> Estimate:
     each task, and the degrees of freedom are Welch's and Satterthwaite's.
 
     Args:
-        scores: a number for each run, of shape (seeds,) or (seeds, tasks). No figure where one is not finite; no
-            interval with fewer than 5 seeds, nor where all are equal.
+        scores: a number for each run, of shape (seeds,) or (seeds, tasks). No figure if one is not finite; no
+            interval with fewer than 5 seeds, or if all are equal.
 
     Examples:
         >>> value, low, high = mean([3.0, 5.0, 4.0, 4.0, 14.0])
@@ -49,16 +49,16 @@ def mean(scores: ArrayLike) -> Estimate:
 
 
 def iqm(scores: ArrayLike) -> Estimate:
-    """The interquartile mean, that of the runs' middle half: as robust as a median, with less noise.
+    """The interquartile mean, the mean of the middle half of the runs: as robust as a median, with less noise.
 
     The value is rliable's and `scipy.stats.trim_mean(scores, 0.25)`. The interval is that of `mean`, with the
     standard error of a trimmed mean: of n runs, c = n // 4 are cut off at each end and h = n - 2c are left; with s_w
-    the standard deviation of the runs, where those cut off are set to the nearest that is not,
+    the winsorized standard deviation (those cut off are set to the nearest one left),
 
         e^2 = (n - 1) s_w^2 / (h (h - 1)),     h - 1 degrees of freedom.
 
     Args:
-        scores: as those of `mean`; all tasks together make one IQM.
+        scores: as for `mean`; all tasks together make one IQM.
 
     Examples:
         >>> iqm([0.0, 1.0, 3.0, 100.0])
@@ -75,14 +75,14 @@ def iqm(scores: ArrayLike) -> Estimate:
 
 
 def ratio(pairs: ArrayLike) -> Estimate:
-    """A ratio of two sums over seeds, such as the share of all states that something holds for.
+    """A ratio of two sums over seeds, such as the share of all states with some property.
 
         r = sum_i a_i / sum_i b_i
 
     Its interval is that of the mean of r + (a_i - r b_i)/b, with b the mean of the b_i: r, linearised.
 
     Args:
-        pairs: a_i and b_i of each seed, of shape (seeds, 2). No figure where the b_i add up to 0.
+        pairs: a_i and b_i of each seed, of shape (seeds, 2). No figure if the b_i add up to 0.
 
     Examples:
         >>> value, low, high = ratio([[9, 10], [14, 20], [24, 30], [7, 10], [4, 5]])
@@ -103,11 +103,11 @@ def ratio(pairs: ArrayLike) -> Estimate:
 
 
 def peak(curve: ArrayLike) -> Estimate:
-    """The max of the average run, the highest point of the curve that is averaged over seeds; without an interval.
+    """The max of the average run, the highest point of the seed-averaged curve; without an interval.
 
         max_k (1/n) sum_i x_ik
 
-    It is too high, the more so the fewer the seeds: the max picks the evaluation at which luck was best. Over a flat
+    It is biased up, more so with fewer seeds: the max picks the luckiest evaluation. Over a flat
     curve of 20 evaluations it is 1.9 standard errors above the truth, and the bootstrap's interval wholly above it.
 
     Args:

@@ -1,7 +1,7 @@
 """Two methods, compared seed by seed.
 
 Runs of one seed share what the seed decides, such as the task's random draws and first weights. Their difference
-leaves that out; and where they share nothing, it is no less valid.
+removes that; if they share nothing, it is still valid.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from adeu.runs.statistics.shares import Z, share, wilson
 
 
 def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Estimate] = mean) -> Estimate:
-    """How much more one method has than another, by seed.
+    """The difference of two methods, paired by seed.
 
         over_i (x_i - y_i)
 
     For shares, where each x_i - y_i is -1, 0 or 1, the interval is Bonett and Price's: with the shares p of seeds in
-    which only ours did it and q in which only theirs did, each of n + 2 seeds after one of each kind is added,
+    which only ours succeeded and q in which only theirs did, each of n + 2 seeds after one of each kind is added,
 
         p - q -+ z sqrt((p + q - (p - q)^2)/(n + 2))
 
@@ -47,7 +47,7 @@ def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Esti
     """
     x, y = _paired("difference", ours, theirs)
     if over is not share:
-        with np.errstate(invalid="ignore"):  # never - never is no number
+        with np.errstate(invalid="ignore"):  # inf - inf (never in both) is NaN
             return over(x - y)
     seeds = len(x) + 2
     p, q = (np.count_nonzero(x > y) + 1) / seeds, (np.count_nonzero(x < y) + 1) / seeds
@@ -56,16 +56,16 @@ def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Esti
 
 
 def improvement(ours: ArrayLike, theirs: ArrayLike) -> Estimate:
-    """How likely a run of ours beats theirs of the same seed, ties counting half, with `wilson`'s interval.
+    """The probability that a run of ours beats theirs of the same seed, ties counting half, with `wilson`'s interval.
 
         (1/n) sum_i [x_i > y_i] + [x_i = y_i]/2
 
     rliable's probability of improvement compares each run with each, so that its n^2 comparisons are not independent,
-    and its bootstrap gives methods that never lost the interval from 1 to 1. These n are independent, whatever the
-    runs' distribution, so Wilson's interval holds; where there are ties it is rather too wide.
+    and its bootstrap gives methods that never lost the interval from 1 to 1. These n are independent for any
+    distribution of the runs, so Wilson's interval holds; with ties it is conservative.
 
     Args:
-        ours: a number for each seed, the larger the better; infinity is a number.
+        ours: a number for each seed, larger is better; infinity is allowed.
         theirs: the same of the other method, in the same order of seeds.
 
     Examples:

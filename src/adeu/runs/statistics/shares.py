@@ -1,4 +1,4 @@
-"""Figures that count runs: shares, and medians, in which a run may have no number but "never"."""
+"""Figures that count runs: shares, and medians, for which a run's value may be "never"."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Z = float(scipy.special.ndtri(0.975))
 
 
 def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
-    """Wilson's 95% interval of a share p of n runs, from one run on.
+    """Wilson's 95% interval of a share p of n runs, for one run or more.
 
         (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n),     z = 1.96
 
-    Over all true shares it holds in 95% of the cases on average; near 0 or 1 at times in 84%.
+    Its coverage is 95% on average over all true shares; near 0 or 1 it can fall to 84%.
 
     Args:
         share: one, or an array of them.
@@ -46,10 +46,10 @@ def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
 
 
 def share(values: ArrayLike) -> Estimate:
-    """The share of runs that did something, with `wilson`'s interval.
+    """The share of runs that succeeded, with `wilson`'s interval.
 
     Args:
-        values: of each seed, whether it did: 0 or 1.
+        values: whether each seed succeeded, 0 or 1.
 
     Examples:
         >>> value, low, high = share([True, True, False, True, True])
@@ -66,15 +66,15 @@ def share(values: ArrayLike) -> Estimate:
 
 
 def median(values: ArrayLike) -> Estimate:
-    """The median over runs, with an interval between two order statistics, whatever the runs' distribution.
+    """The median over runs, with an interval between two order statistics, valid for any distribution of the runs.
 
         [x_(k), x_(n+1-k)],  the largest k with P(Binomial(n, 1/2) < k) <= 0.025
 
-    which holds in at least 95% of the cases. Where a run never got there it counts as later than all others: a median
-    that is such a run is None, and so is the end of an interval that reaches to it.
+    which has a coverage of at least 95%. A run that never got there counts as later than all others: a median or an
+    end of the interval that falls on such a run is None.
 
     Args:
-        values: a number for each seed; infinity: never. No figure where one is NaN; no interval with fewer than 6.
+        values: a number for each seed; infinity: never. No figure if one is NaN; no interval with fewer than 6.
 
     Examples:
         >>> median([30.0, 10.0, 20.0, 60.0, 50.0, 40.0])
@@ -99,8 +99,8 @@ def median(values: ArrayLike) -> Estimate:
 def profile(scores: ArrayLike, levels: Sequence[float] | Floats) -> Band:
     """The share of runs that score more than each level, with `wilson`'s interval at each.
 
-    The shares are those of rliable's `run_score_deviation`. Runs of several tasks count alike; the interval is then
-    rather too wide.
+    The shares are those of rliable's `run_score_deviation`. Runs of several tasks are pooled; the interval is then
+    conservative.
 
     Args:
         scores: a number for each run, of shape (seeds,) or (seeds, tasks).

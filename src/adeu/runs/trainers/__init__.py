@@ -1,1 +1,1 @@
-"""What trains a run: `trainer` is the contract, the others are it for each engine."""
+"""What trains a run: `trainer` is the contract, the others implement it for each loop."""

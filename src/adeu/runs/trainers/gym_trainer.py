@@ -19,7 +19,7 @@ class GymTrainer:
     Args:
         build: makes the loop, in the worker.
         total: how many steps the loop trains.
-        goal: greedy episodes that return so much on average have solved the task.
+        goal: the mean return of greedy episodes that solves the task.
     """
 
     build: Callable[[], GymLoop]
@@ -50,7 +50,7 @@ class GymTrainer:
         return Piece(solved, {f"episode-{number}": trace} if trace else {})
 
     def kept(self) -> Arrays:
-        """Each step's spread and whether f was asked; the single greedy episodes. Where the loop records them."""
+        """Each step's spread and whether f decided it, and the single greedy episodes, if the loop records them."""
         loop = self._loop
         spreads: Arrays = {"spread": loop.spreads, "asked": loop.asked} if loop.recorded else {}
         return spreads | ({"singles": np.array(loop.singles, float)} if loop.single_every else {})

@@ -24,10 +24,10 @@ class JaxTrainer:
 
     Args:
         loop: what to train.
-        seed: of everything that is drawn.
-        most: how many steps at most, a multiple of the loop's `evaluate_every`.
-        goal: greedy episodes that return so much on average have solved the task.
-        enough: after so many evaluations in a row that have, the run ends; 0: it does not.
+        seed: of all random numbers.
+        most: the maximum number of steps, a multiple of the loop's `evaluate_every`.
+        goal: the mean return of greedy episodes that solves the task.
+        enough: ends the run after this many solved evaluations in a row; 0: never.
         given: the arrays that the loop takes, with an entry per step.
         recorded: whether the complete run keeps each step's spread and whether f was asked.
     """

@@ -22,8 +22,8 @@ class TabularTrainer:
 
     Args:
         job: what to train.
-        goal: a greedy episode that returns so much has solved the task; in a stochastic table, where one may be
-            lucky, a greedy policy whose expected return is so high.
+        goal: the return of a greedy episode that solves the task; in a stochastic table, where an episode may be
+            lucky, the expected return of the greedy policy.
         traced: the episodes to trace, counted from 1.
     """
 
@@ -86,7 +86,7 @@ class TabularTrainer:
         }
 
     def _expected(self, returned: float) -> float:
-        """The return by which the task is solved, from that of a greedy episode."""
+        """The return that is compared with the goal, from that of a greedy episode."""
         job = self.job
         if not isinstance(job.model, Stochastic) or self.goal == math.inf:
             return returned

@@ -1,4 +1,4 @@
-"""What a run needs of an agent, whatever it is made of."""
+"""What a run needs of an agent, of any kind."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Piece(NamedTuple):
 
 @runtime_checkable
 class KeepsArrays(Protocol):
-    """A trainer whose complete run keeps something for others to start from."""
+    """A trainer whose complete run keeps data for dependent runs."""
 
     def kept(self) -> Arrays: ...
 
 
 class Trainer(Protocol):
-    """Trains piece by piece. How the work is divided into pieces, saved and resumed never changes a row."""
+    """Trains piece by piece. Results do not depend on the pieces, nor on saving and resuming."""
 
     unit: str
     """What `total` and `done` count."""
@@ -42,7 +42,7 @@ class Trainer(Protocol):
 
     @property
     def most_steps(self) -> int:
-        """Environment steps of all of it, at most."""
+        """Environment steps of the whole training, at most."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class Trainer(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """All that changes in training: what `restore` needs to resume from here."""
+        """Everything that changes in training, as `restore` needs it to resume from here."""
         ...
 
     def restore(self, arrays: Arrays) -> None:
