@@ -7,11 +7,11 @@ from typing import Any, Literal
 from adeu.core import check
 from adeu.core.explorer import Explorer
 from adeu.distributions import Options
-from adeu.mechanisms.rnd import Rnd
-from adeu.normalizers import Saturating
+from adeu.mechanisms.constant import Constant
+from adeu.normalizers import Identity
 
-BOX = Explorer(Rnd(), Saturating(1.0), Options(2.0))
-DISCRETE = Explorer(Rnd(), Saturating(0.3), Options(2.0, carried=True))
+BOX = Explorer(Constant(1.0), Identity(), Options(2.0))
+DISCRETE = Explorer(Constant(0.3), Identity(), Options(2.0, carried=True))
 
 
 def default(env: Any) -> Explorer:

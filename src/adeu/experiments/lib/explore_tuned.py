@@ -16,17 +16,44 @@ class Tuned(NamedTuple):
     """Of each case."""
 
 
-BOX = dict.fromkeys(("white", "pink", "ou", "options", "rnd", "q-std", "stakes", "sac-rnd", "sb3-ou"), 0.5) | {
-    "rnd-bonus": 0.1
-}
-COINS = dict.fromkeys(("white", "options", "rnd", "q-std", "stakes"), 0.1)
-
 TUNED = {
-    "MountainCarContinuous-v0": Tuned("ou", "rnd", BOX),
-    "SparsePendulum": Tuned("ou", "rnd", BOX),
-    "SwingUp": Tuned("options", "rnd", BOX),
-    "PointMaze": Tuned("options", "rnd", BOX),
-    "ContinuousLake": Tuned("options", "rnd", BOX),
-    "DeepSea-30": Tuned("options", "rnd", COINS),
-    "Pendulum-v1": Tuned("white", "rnd", BOX),
+    "MountainCarContinuous-v0": Tuned(
+        "ou",
+        "stakes",
+        {"white": 1.0, "pink": 1.0, "ou": 1.0, "options": 1.0, "rnd": 1.0, "q-std": 0.3, "stakes": 1.0}
+        | {"sac-rnd": 1.0, "sb3-ou": 1.0, "rnd-bonus": 0.3},
+    ),
+    "SparsePendulum": Tuned(
+        "ou",
+        "stakes",
+        {"white": 0.3, "pink": 1.0, "ou": 1.0, "options": 1.0, "rnd": 1.0, "q-std": 0.3, "stakes": 1.0}
+        | {"sac-rnd": 1.0, "sb3-ou": 0.3, "rnd-bonus": 0.3},
+    ),
+    "SwingUp": Tuned(
+        "options",
+        "rnd",
+        {"white": 0.3, "pink": 1.0, "ou": 1.0, "options": 1.0, "rnd": 1.0, "q-std": 0.3, "stakes": 1.0}
+        | {"sac-rnd": 1.0, "sb3-ou": 0.3, "rnd-bonus": 0.03},
+    ),
+    "PointMaze": Tuned(
+        "options",
+        "rnd",
+        {"white": 0.3, "pink": 1.0, "ou": 1.0, "options": 1.0, "rnd": 1.0, "q-std": 1.0, "stakes": 1.0}
+        | {"sac-rnd": 1.0, "sb3-ou": 1.0, "rnd-bonus": 0.03},
+    ),
+    "ContinuousLake": Tuned(
+        "options",
+        "rnd",
+        {"white": 1.0, "pink": 1.0, "ou": 0.3, "options": 0.3, "rnd": 0.3, "q-std": 0.3, "stakes": 1.0}
+        | {"sac-rnd": 1.0, "sb3-ou": 0.3, "rnd-bonus": 0.03},
+    ),
+    "DeepSea-30": Tuned(
+        "options", "rnd", {"white": 0.03, "options": 0.3, "rnd": 0.03, "q-std": 0.03, "stakes": 0.03}
+    ),
+    "Pendulum-v1": Tuned(
+        "white",
+        "rnd",
+        {"white": 1.0, "pink": 0.3, "ou": 1.0, "options": 1.0, "rnd": 0.3, "q-std": 0.3, "stakes": 1.0}
+        | {"sac-rnd": 0.3, "sb3-ou": 0.3, "rnd-bonus": 0.03},
+    ),
 }
