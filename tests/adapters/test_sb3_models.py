@@ -136,7 +136,7 @@ class TestSeveralModels:
         host = adeu.from_host(lambda obs: np.ones(len(obs)), lambda batch: None)
         callback = ExplorerCallback(adeu.Explorer(host, adeu.Clip(), adeu.Gaussian()))
         learn(model(), callback, 4)
-        with pytest.warns(UserWarning, match="goes on with what it learned for another model"):
+        with pytest.warns(UserWarning, match="keeps what it learned for another model"):
             learn(model(), callback, 4)
 
 

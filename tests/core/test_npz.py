@@ -47,11 +47,17 @@ def test_arrays_come_back_as_they_were():
 
 HOSTILE = {
     "compressed": (zipped([("a.npy", entry(np.zeros(10**6)))], zipfile.ZIP_DEFLATED), "it is compressed"),
-    "an object": (zipped([("a.npy", entry(np.array([{}], object), allow_pickle=True))]), "a takes .* by its header"),
-    "huge": (zipped([("a.npy", header((2**40,)))]), "a takes 8,796,093,022,208 bytes .*, it has 0"),
-    "negative": (zipped([("a.npy", header((-3,)))]), "a takes -24 bytes"),
-    "twice negative": (zipped([("a.npy", header((-3, -1)) + bytes(24))]), "a takes 24 bytes"),
-    "longer than its header says": (zipped([("a.npy", header((1,)) + bytes(16))]), "a takes 8 bytes .*, it has 16"),
+    "an object": (
+        zipped([("a.npy", entry(np.array([{}], object), allow_pickle=True))]),
+        "a declares .* bytes of data",
+    ),
+    "huge": (zipped([("a.npy", header((2**40,)))]), "a declares 8,796,093,022,208 bytes .*, it has 0"),
+    "negative": (zipped([("a.npy", header((-3,)))]), "a declares -24 bytes"),
+    "twice negative": (zipped([("a.npy", header((-3, -1)) + bytes(24))]), "a declares 24 bytes"),
+    "longer than its header says": (
+        zipped([("a.npy", header((1,)) + bytes(16))]),
+        "a declares 8 bytes .*, it has 16",
+    ),
     "no array": (zipped([("a.npy", b"hello world, which is no array")]), "magic"),
     "no zip": (b"hello", "not a zip file"),
 }

@@ -129,7 +129,7 @@ class TestLakes:
         """Ours is a mean over 5 seeds of multiples of 100."""
         table = find("frozen-lake")
         assert 5 * table.paper["adeu"]["first_solved"] % 100 != 0
-        assert "4,515 is no mean of five multiples of 100" in table.lesson
+        assert "4,515 is not a mean of five multiples of 100" in table.lesson
 
     @pytest.mark.slow
     def test_safe_agents_violate_less(self):
