@@ -48,7 +48,7 @@ TUNED = {
         | {"sac-rnd": 1.0, "sb3-ou": 0.3, "rnd-bonus": 0.03},
     ),
     "DeepSea-30": Tuned(
-        "options", "rnd", {"white": 0.03, "options": 0.3, "rnd": 0.03, "q-std": 0.03, "stakes": 0.03}
+        "options", "rnd", {"white": 0.03, "options": 0.3, "rnd": 0.03, "q-std": 0.03, "stakes": 0.3}
     ),
     "Pendulum-v1": Tuned(
         "white",
