@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from adeu import recipes
 from adeu.core.explorer import Explorer
-from adeu.distributions import Bernoulli, Categorical, Gaussian, OrnsteinUhlenbeck
+from adeu.distributions import Bernoulli, Categorical, Gaussian, Options, OrnsteinUhlenbeck
 from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.counts import Counts
@@ -37,18 +37,27 @@ SUGGESTIONS = (
         "the return is flat: the first reward is never found",
         recipes.BOX,
         "",
-        "1 at first; with RND it falls where the agent has been",
-        "deviation: far from 0 until the first reward",
-        "explore: options, rnd",
+        "1, constant",
+        "deviation: about 0.5, until the first reward and after",
+        "explore-tuning: constant-options-1",
     ),
     Suggestion(
         "Box",
         "the same, in a task with momentum (cars, pendulums)",
         Explorer(Constant(1.0), Identity(), OrnsteinUhlenbeck()),
         "",
-        "constant, 1",
+        "1, constant",
         "the first episode that is paid",
-        "explore: ou",
+        "explore-tuning: constant-ou-1",
+    ),
+    Suggestion(
+        "Box",
+        "the same, and the agent is SAC",
+        Explorer(Rnd(), Saturating(1.0), Options(2.0)),
+        "",
+        "1 at first, then lower in known states",
+        "spread p10 below p90",
+        "explore-tuning: sac-rnd-options-1",
     ),
     Suggestion(
         "Box",
@@ -66,7 +75,7 @@ SUGGESTIONS = (
         "",
         "0.3 at first, then lower in known states",
         "spread p10 below p90; saturated below 0.9",
-        "explore: rnd",
+        "explore-tuning: rnd-white-0.3 (Pendulum-v1)",
     ),
     Suggestion(
         "Box",
@@ -75,7 +84,7 @@ SUGGESTIONS = (
         "q_values of at least two critics",
         "depends on the size of the returns: scale lam",
         "saturated: neither 0 nor 1",
-        "explore: q-std",
+        "explore-tuning: q-std-white-0.3 (Pendulum-v1)",
     ),
     Suggestion(
         "Box",
@@ -93,7 +102,7 @@ SUGGESTIONS = (
         "",
         "the probability to begin an option",
         "explored: the share of steps within options",
-        "explore/DeepSea-30: options; deep-sea: ez-carried",
+        "explore-tuning: constant-options-0.3; deep-sea: ez-carried",
     ),
     Suggestion(
         "Discrete",

@@ -107,7 +107,9 @@ def test_the_choice_by_hand():
     second = scores(every, scored(*((each, 0.5 if each in (pink, rnd) else 0.4, 0.0) for each in every)))
     hopeless = scores(every, scored(*((each, 0.0, 0.0) for each in every)))
     ranked = rank({"first": first, "second": second, "hopeless": hopeless})
-    assert [each.name for each, _ in ranked[:3]] == ["rnd-pink-1", "constant-pink-0.3", "rnd-white-1"], "and between these"
+    assert [each.name for each, _ in ranked[:3]] == ["rnd-pink-1", "constant-pink-0.3", "rnd-white-1"], (
+        "and between these"
+    )
     assert ranked[0][1] == pytest.approx({"first": 0.8 / 0.9, "second": 1.0}), "the bonus is no explorer"
     assert {each.kind for each, _ in ranked} == {"constant", "rnd", "sb3-ou"}
 

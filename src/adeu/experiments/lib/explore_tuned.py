@@ -47,9 +47,7 @@ TUNED = {
         {"white": 1.0, "pink": 1.0, "ou": 0.3, "options": 0.3, "rnd": 0.3, "q-std": 0.3, "stakes": 1.0}
         | {"sac-rnd": 1.0, "sb3-ou": 0.3, "rnd-bonus": 0.03},
     ),
-    "DeepSea-30": Tuned(
-        "options", "rnd", {"white": 0.03, "options": 0.3, "rnd": 0.03, "q-std": 0.03, "stakes": 0.3}
-    ),
+    "DeepSea-30": Tuned("options", "rnd", {"white": 0.03, "options": 0.3, "rnd": 0.03, "q-std": 0.03, "stakes": 0.3}),
     "Pendulum-v1": Tuned(
         "white",
         "rnd",

@@ -1,0 +1,41 @@
+"""Which f, g and D: the table in Python, on the command line and on its page."""
+
+import pathlib
+
+import gymnasium
+import pytest
+
+import adeu
+from adeu import recipes
+from adeu.experiments.lib.composition import changed
+from adeu.suggestions import SUGGESTIONS, suggest
+
+PAGE = pathlib.Path(__file__).parents[1] / "docs" / "choose.md"
+ENVS = {"Box": "Pendulum-v1", "Discrete": "CartPole-v1"}
+
+
+@pytest.mark.parametrize("kind", ENVS)
+def test_the_default_comes_first(kind):
+    env = gymnasium.make(ENVS[kind])
+    assert suggest(env)[0].explorer == recipes.default(env)
+    assert {each.actions for each in suggest(env)} == {kind}
+    assert recipes.default(gymnasium.make_vec(ENVS[kind], 2)) == recipes.default(env)
+
+
+@pytest.mark.parametrize("each", SUGGESTIONS, ids=lambda each: changed(each.explorer.f))
+def test_every_composition_fits_and_stands_on_the_page(each):
+    states = isinstance(each.explorer.f, adeu.Counts)
+    env = gymnasium.make("FrozenLake-v1" if states else ENVS[each.actions])
+    adeu.Behavior(each.explorer, env)
+    assert bool(each.needs) == ("q_values" in each.explorer.needs("act"))
+    composition = ", ".join(f"{role}={changed(getattr(each.explorer, role))}" for role in ("f", "g", "D"))
+    (row,) = [
+        line for line in PAGE.read_text().splitlines() if line.startswith(f"| {each.symptom} | `{composition}`")
+    ]
+    assert row.endswith(f"| {each.expect} | {each.look_at} | {each.evidence} |")
+
+
+def test_other_actions_are_rejected():
+    env = type("Env", (), {"action_space": gymnasium.spaces.MultiBinary(3)})()
+    with pytest.raises(ValueError, match=r"env takes an environment with Box or Discrete actions, got MultiBinary"):
+        recipes.default(env)
