@@ -721,10 +721,10 @@ class TestSaving:
         behavior, path = self.saved(tmp_path)
         with np.load(path) as file:
             arrays = dict(file)
-        header = bytes(arrays["header"]).replace(b"adeu.Behavior 2", b"adeu.Behavior 1")
+        header = bytes(arrays["header"]).replace(b"adeu.Behavior 3", b"adeu.Behavior 2")
         with path.open("wb") as file:
             np.savez(file, **arrays | {"header": np.frombuffer(header, np.uint8)})
-        with pytest.raises(ValueError, match=r"was not written by adeu\.Behavior 2 but by adeu\.Behavior 1"):
+        with pytest.raises(ValueError, match=r"was not written by adeu\.Behavior 3 but by adeu\.Behavior 2"):
             behavior.load(path)
 
     def test_other_parts_or_another_number_of_environments_are_refused(self, tmp_path):

@@ -126,6 +126,22 @@ def test_an_agents_stream_stands_still_while_it_is_away():
     assert len(firsts[0]) == len(firsts[1]) == 4
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_figures_are_each_agents_own(shared):
+    env = Leaving(2, 6, does=spaces.Box(-1.0, 1.0, (2,)))
+    noise = adeu.Explorer(COINS.f, adeu.Identity(), adeu.Gaussian())
+    behavior = ParallelBehavior(noise, env, shared=shared)
+    record = play(behavior, env, 20)
+    for agent, figures in behavior.figures().items():
+        decisions = [decision for episode in record for decision in episode[agent]]
+        assert len(decisions) == 20 * env.lengths[agent]
+        assert figures["adeu/spread_p10"] == figures["adeu/spread_p90"] == 0.25  # not in rollout episodes
+        for name in ("uncertainty", "spread", "explored", "deviation"):
+            expected = np.mean([getattr(decision, name) for decision in decisions])
+            assert figures[f"adeu/{name}"] == pytest.approx(expected, rel=1e-5)
+    assert behavior.figures() == {agent: {} for agent in env.possible_agents}
+
+
 def test_what_f_learns_is_shared_or_each_agents_own():
     env = Leaving(2, 4)
     explorer = adeu.Explorer(Seen(), adeu.Clip(), adeu.Bernoulli())

@@ -5,6 +5,7 @@ import csv
 import dataclasses
 import io
 import json
+import pickle
 import zipfile
 
 import gymnasium
@@ -17,10 +18,10 @@ from gymnasium import spaces
 from scipy.stats import ks_2samp
 from stable_baselines3 import DDPG, DQN, PPO, SAC, TD3
 from stable_baselines3.common.buffers import ReplayBuffer
-from stable_baselines3.common.callbacks import CallbackList, CheckpointCallback, EvalCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList, CheckpointCallback, EvalCallback
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.logger import configure
+from stable_baselines3.common.logger import Logger, configure
 from stable_baselines3.common.noise import NormalActionNoise, VectorizedActionNoise
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
@@ -278,10 +279,46 @@ class TestLearning:
         assert rows[0]["adeu/spread"] == rows[1]["adeu/spread"] == ""  # the warm-up decides nothing
         for number, row in enumerate(rows[2:]):
             decisions = record.decisions[10 * number : 10 * number + 10]
-            for name in ("uncertainty", "spread", "explored"):
+            for name in ("uncertainty", "spread", "explored", "deviation"):
                 expected = np.mean([getattr(decision, name) for decision in decisions])
                 assert float(row[f"adeu/{name}"]) == pytest.approx(expected, rel=1e-5)
+            spreads = np.concatenate([decision.spread[decision.asked] for decision in decisions])
+            assert len(spreads) in (0, 10, 20)  # not in rollout episodes
+            expected = {}
+            if spreads.size:
+                low, high = np.percentile(spreads, [10, 90])
+                expected = {"spread_p10": low, "spread_p90": high, "saturated": np.mean(spreads >= 0.99)}
+            found = {name: row[f"adeu/{name}"] for name in ("spread_p10", "spread_p90", "saturated")}
+            assert {name: float(text) for name, text in found.items() if text} == pytest.approx(expected, rel=1e-5)
+        assert 0 < sum(bool(row["adeu/saturated"]) for row in rows) < len(rows)
         assert float(rows[-1]["adeu/explored"]) == 1
+
+    def test_whoever_lets_the_logger_write_gets_the_figures(self, tmp_path):
+        """As EvalCallback does, in the midst of an episode; what is written once is not written again."""
+
+        class Writes(BaseCallback):
+            def _on_step(self):
+                if self.n_calls % 3 == 0:
+                    self.logger.dump(self.num_timesteps)
+                return True
+
+        model = make(TD3, clocks(100))
+        model.set_logger(configure(str(tmp_path), ["csv"]))
+        callback = ExplorerCallback(adeu.Explorer(adeu.Schedule(1.0, 0.0, 12), adeu.Identity(), adeu.Gaussian()))
+        model.learn(12, callback=[callback, Writes()], log_interval=None)
+        model.logger.close()
+        rows = list(csv.DictReader((tmp_path / "progress.csv").read_text().splitlines()))
+        spreads = callback.behavior.history.reshape(4, 3)
+        assert [float(row["adeu/spread"]) for row in rows] == pytest.approx(spreads.mean(axis=1).tolist())
+
+    def test_a_model_with_an_explorer_that_cannot_be_pickled_is_copied_with_its_logger(self):
+        secret = adeu.from_function(lambda obs: obs[0])
+        model = make(TD3, clocks(5))
+        model.set_logger(Logger(None, []))
+        model.learn(10, callback=ExplorerCallback(adeu.Explorer(secret, adeu.Clip(), adeu.Gaussian())))
+        copied = pickle.loads(pickle.dumps(model.logger))
+        copied.dump()
+        assert copied.name_to_value == {}
 
 
 class TestOutsideTraining:

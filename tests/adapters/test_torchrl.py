@@ -108,6 +108,21 @@ def test_each_environments_coins_travel_in_the_tensordict(rl):
     assert not (coins == coins[:1]).all()
 
 
+def test_figures_of_collected_data(rl):
+    """Over all steps, but for percentiles and saturation, which rollout episodes are no part of."""
+    env = rl.env(5, 7, actions=spaces.Box(-9.0, 9.0, (2,)))
+    module = rl.ExplorerModule(COINS, env, seed=0)
+    data = env.rollout(100, rl.policy(module), break_when_any_done=False)
+    figures, asked = module.figures(data), data["adeu", "asked"]
+    assert 0 < asked.float().mean() < 1
+    assert figures["adeu/spread_p10"] == figures["adeu/spread_p90"] == 0.25
+    assert figures["adeu/spread"] == pytest.approx(data["adeu", "spread"].mean().item())
+    moved = (data["action"] - rl.policy(module)[0](data.clone())["action"]).abs() / 9
+    assert figures["adeu/deviation"] == pytest.approx(moved.mean().item(), rel=1e-4)
+    with rl.envs.set_exploration_type(rl.envs.ExplorationType.DETERMINISTIC):
+        assert module.figures(env.rollout(3, rl.policy(module))) == {}
+
+
 def test_a_behavior_of_the_same_streams_decides_the_same(rl):
     env = rl.env(4)
     policy = rl.policy(rl.ExplorerModule(COINS, env, seed=3))

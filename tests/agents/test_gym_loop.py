@@ -29,9 +29,9 @@ def sea_loop(seed=0, steps=1_500, dqn=SMALL, **settings):
 def play(loop):
     rows, traces = [], {}
     while loop.step < loop.steps:
-        new, trace = loop.advance()
+        new, named = loop.advance()
         rows += new
-        traces |= {loop.episode: trace} if trace else {}
+        traces |= named
     return rows, traces
 
 
@@ -45,7 +45,7 @@ def test_it_finds_the_treasure_and_counts_what_happened():
     assert all(row["spread"] == pytest.approx(1 / 6) for row in rows)
     assert 0.1 < np.mean([row["explored"] for row in rows]) < 0.9
     assert all(0.2 < row["switches"] < 5 for row in rows)
-    trace = traces[7]
+    trace = traces["episode-7"]
     assert {name: len(column) for name, column in trace.items()} == dict.fromkeys(trace, 5)
     assert (trace["best"][~trace["explored"]] == trace["action"][~trace["explored"]]).all()
 

@@ -80,3 +80,27 @@ def test_saved_and_restored_it_gives_the_same_bits():
         tally.add(step, 0, 1)
         other.add(step, 0, 1)
     assert tally.columns() == other.columns()
+
+
+def test_a_logger_gets_the_same_figures_by_its_names_and_those_alone_that_exist():
+    tally, same = Tally(EXPLORER), Tally(EXPLORER)
+    for number in range(11):
+        for each in (tally, same):
+            each.add(decision(0.02 * number, asked=number > 5, deviation=0.1))
+    row = same.columns()
+    names = {"uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "explored", "deviation"}
+    assert tally.scalars() == {f"adeu/{name}": row[name] for name in names}
+    assert tally.scalars() == {}
+    tally.add(decision(0.2, asked=False))
+    assert tally.scalars().keys() == {f"adeu/{name}" for name in ("uncertainty", "spread", "explored", "deviation")}
+
+
+def test_where_nobody_asks_it_keeps_the_latest_spreads(monkeypatch):
+    monkeypatch.setattr("adeu.behavior.tally.MOST", 10)
+    tally = Tally(EXPLORER)
+    for number in range(25):
+        tally.add(decision(0.001 * number))
+    assert len(tally.arrays()["asked"]) == 10
+    row = tally.columns()
+    assert row["spread_p10"] == pytest.approx(np.percentile(0.001 * np.arange(15, 25), 10))
+    assert row["spread"] == pytest.approx(0.012)  # of all steps

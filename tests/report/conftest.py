@@ -11,6 +11,8 @@ from tests.report.browser import browser
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SEA = ["--seeds", "0", "--set", "sea.size=8", "--set", "steps=4000", "--set", "traced=[5,200]"]
+POLE = ["--seeds", "0:2", "--steps", "1000", "--set", "warmup=100", "--set", "evaluate_every=500"]
+POLE += ["--set", "evaluate_episodes=1", "--set", "traced=[]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 
 
@@ -20,7 +22,7 @@ def adeu(*arguments):
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A folder with three experiments, all with traced episodes, and what the first command printed.
+    """A folder with four experiments, all with traced episodes, and what the first command printed.
 
     The processes that share the tests share the folder: the second finds all runs complete.
     """
@@ -32,7 +34,9 @@ def runs(tmp_path_factory):
         lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[20,100,300,600]")
         safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[100]")
         sea = adeu("run", "deep-sea-shuffled/10/ez-carried", "--out", out, *SEA)
-    assert lake.returncode == safe.returncode == sea.returncode == 0, lake.stderr + safe.stderr + sea.stderr
+        pole = adeu("train", "CartPole-v1", "--out", out, *POLE)
+    for done in (lake, safe, sea, pole):
+        assert done.returncode == 0, done.stderr
     return out, lake.stdout
 
 

@@ -155,7 +155,8 @@ def test_moving_the_scrubber_moves_the_picture_and_the_readout(opened):
 
 def test_the_readout_is_what_the_run_wrote(opened, runs):
     chosen = "Array.from(document.querySelectorAll('#experiment-0 .choose select')).map(each => each.value)"
-    _, seed, episode = opened.run(chosen)
+    _, seed, place = opened.run(chosen)
+    episode = place.split()[0]
     name = opened.run("document.querySelector('#experiment-0 .choose select').selectedOptions[0].textContent")
     trace = runs[0] / "frozen-lake" / name / f"seed-{seed}" / "traces" / f"episode-{episode}.csv"
     head, *lines = trace.read_text().splitlines()
@@ -218,7 +219,8 @@ def test_another_case_is_another_episode(opened):
     assert opened.run(PICTURE) != before[0]
     episodes = "document.querySelectorAll('#experiment-0 .choose select')[2].options.length"
     assert opened.run(episodes) == 3  # of the four that were traced
-    assert "the longest traced episodes" in opened.run("document.querySelector('#experiment-0 .explore').textContent")
+    shares = "Array.from(document.querySelectorAll('#experiment-0 .choose select')[2].options).map(each => each.text)"
+    assert set(opened.run(shares)) <= {"20 (3.3%)", "100 (17%)", "300 (50%)", "600 (100%)"}
 
 
 def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
@@ -255,6 +257,106 @@ def test_curves_show_what_is_known_of_exploration(opened, runs):
     assert float(line.split()[1]) == pytest.approx(spread, rel=1e-3)
 
 
+SCALES = """Array.from(document.querySelectorAll('figure .switch[aria-label=Scale]')).map(
+    each => each.querySelector('[aria-pressed=true]').textContent)"""
+
+
+def test_the_scale_is_logarithmic_only_where_that_shows_more(page, runs, tmp_path):
+    """The lake's returns, then negative ones, then ones that lie close together."""
+    folder = tmp_path / "frozen-lake"
+    folder.mkdir()
+    shutil.copy(runs[0] / "frozen-lake" / "summary.json", folder)
+    head = "case,step,episode,return,low,high"
+    for returns, scale in (
+        ([0.5, 3, 20, 90_000], "log"),
+        ([-1400, -1300, -800, -150], "linear"),
+        ([450, 460, 480, 500], "linear"),
+    ):
+        rows = [f"adeu,{100 * i},{10 * i},{value},," for i, value in enumerate(returns)]
+        (folder / "curves.csv").write_text("\n".join([head, *rows]) + "\n")
+        page.open(write_report(tmp_path))
+        assert page.run(SCALES) == [scale]
+        ticks = page.run("Array.from(document.querySelectorAll('.axes text')).map(each => each.textContent)")
+        assert ("0" in [tick for tick in ticks if not tick.startswith("steps")][:-4]) == (min(returns) < 400)
+
+
+def test_training_counts_in_its_own_unit(opened):
+    captions = opened.run(
+        "Array.from(document.querySelectorAll('.experiment > figure figcaption')).map(e => e.innerText)"
+    )
+    units = [caption.split(" over ")[1].split()[0] for caption in captions]
+    assert units == ["episodes", "episodes", "steps", "steps"]
+
+
+def test_many_cases_have_a_chart_each(opened):
+    """Six cases of the safe lake; the four of the other share one, until a reader wants otherwise."""
+    figure = "document.querySelector('#experiment-1 figure')"
+    assert opened.run(f"{figure}.querySelectorAll('.apart svg').length") == 6
+    assert opened.run(f"{figure}.querySelectorAll('.curve').length") == 6
+    assert opened.run(f"{figure}.querySelectorAll('.ghost').length") == 6 * 5
+    chart = f"{figure}.querySelectorAll('svg')[2]"
+    opened.run(f"{chart}.scrollIntoView({{behavior: 'instant', block: 'center'}})")
+    left, top, width, height = opened.run(
+        f"(r => [r.left, r.top, r.width, r.height])({chart}.getBoundingClientRect())"
+    )
+    opened.send("Input.dispatchMouseEvent", type="mouseMoved", x=left + width / 2, y=top + height / 2)
+    opened.settle()
+    said = opened.run(f"Array.from({figure}.querySelectorAll('.said')).map(each => each.textContent)")
+    assert len(said) == 6
+    assert all(said)
+    layouts = "document.querySelector('{} [aria-label=Charts]').children"
+    opened.run(f"{layouts.format('#experiment-1')}[0].click()")
+    assert opened.run(f"{figure}.querySelectorAll('svg').length") == 1
+    assert opened.run("document.querySelectorAll('#experiment-0 figure .chart:not(.apart) > svg').length") == 1
+    opened.run(f"{layouts.format('#experiment-0')}[1].click()")
+    assert opened.run("document.querySelectorAll('#experiment-0 figure .apart svg').length") == 4
+
+
+def test_training_with_networks_shows_when_it_explored(opened, runs):
+    """Episodes at quarters of training, by default; colours up to the c of g."""
+    panel = "document.querySelector('#experiment-3 .explore')"
+    (run,) = (runs[0] / "train" / "CartPole-v1").glob("dqn*/seed-0")
+    names = sorted(path.stem for path in (run / "traces").iterdir())
+    assert names == ["at-0", "at-100", "at-25", "at-50", "at-75"]
+    assert sum(path.stat().st_size for path in (run / "traces").iterdir()) < 1_000_000
+    opened.run(f"""{{const select = {panel}.querySelectorAll('.choose select')[1]; select.value = '0';
+        select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
+    options = opened.run(f"Array.from({panel}.querySelectorAll('.choose select')[2].options).map(each => each.text)")
+    firsts = {name: (run / "traces" / f"{name}.csv").read_text().splitlines()[1].split(",")[0] for name in names}
+    shown = {"at-0": "the start", "at-25": "25%", "at-50": "50%", "at-75": "75%", "at-100": "the end"}
+    assert options == [f"{text} (step {int(firsts[name]):,})" for name, text in shown.items()]
+    opened.run(f"""{{const select = {panel}.querySelectorAll('.choose select')[2]; select.selectedIndex = 2;
+        select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
+    assert f"at 50% of training (step {int(firsts['at-50']):,})" in opened.run(
+        f"{panel}.querySelector('.story').textContent"
+    )
+    axis = f"Array.from({panel}.querySelectorAll('.timeline .axes text')).slice(0, 2).map(each => each.textContent)"
+    assert opened.run(axis) == ["0", "0.1"]
+
+
+def test_the_spread_has_its_percentiles_for_a_band(opened):
+    figure = "document.querySelector('#experiment-3 figure')"
+    known = opened.run(f"Array.from({figure}.querySelector('select').options).map(each => each.value)")
+    assert {"spread_p10", "spread_p90", "saturated"} <= set(known)
+    bands = f"Array.from({figure}.querySelectorAll('.band')).map(each => each.getAttribute('points'))"
+    assert opened.run(bands) == [""]  # of the return of two seeds
+    opened.run(f"""{{const select = {figure}.querySelector('select'); select.value = 'spread';
+        select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
+    assert all(opened.run(bands))
+
+
+def test_titles_are_words(page, tmp_path):
+    rows = [
+        {"case": "mine", "metric": name, "value": 1.5, "seeds": 3}
+        for name in ("mean", "steps_to_solve", "first_solved")
+    ]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "summary.json").write_text(json.dumps(rows))
+    page.open(write_report(tmp_path))
+    heads = page.run("Array.from(document.querySelectorAll('.figures thead th')).map(each => each.textContent)")
+    assert heads == ["case", "seeds", "mean return", "steps to solve", "first solved at episode"]
+
+
 def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, tmp_path):
     below = tmp_path / "frozen-lake"
     for case, seed in (("adeu", 0), ("adeu", 1), ("ucb", 0)):
@@ -272,6 +374,11 @@ def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, t
         cell => [cell.dataset.case, cell.dataset.metric, cell.dataset.value])""")
     shown = {(case, metric): value for case, metric, value in cells}
     assert {case for case, _ in shown} == {"adeu", "ucb"}
+    seeds = page.run(
+        """Array.from(document.querySelectorAll('#experiment-0 td[data-label=seeds]')).map(e => e.innerText)"""
+    )
+    assert [cell.split() for cell in seeds] == [["2"], ["1", "of", "2"]]
+    assert "Cases differ in seeds" in page.run("document.querySelector('#experiment-0 caption').textContent")
     assert float(shown["adeu", "mean"]) == whole["adeu", "mean"]["value"]
     assert page.run("document.querySelectorAll('#experiment-0 .curve').length") == 2
     assert page.complaints == []

@@ -7,9 +7,13 @@ import pytest
 
 import adeu
 from adeu.agents import Td3
+from adeu.experiments import cart_pole
+from adeu.experiments.lib.table_setting import TableSetting
 from adeu.experiments.lib.training_setting import TrainingSetting
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, Folder, load_checkpoint
+from adeu.runs.identity import fill_in, to_data
 from adeu.runs.work import work
+from adeu.tabular import QLearning
 from tests.runs.broken import Broken
 
 EXPLORER = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
@@ -17,6 +21,7 @@ AGENT = Td3(EXPLORER, hidden=(8,), batch=8, learning_rate=0.1, capacity=150, pol
 SMALL = TrainingSetting(
     "tests.runs.broken:Broken-v0", AGENT, steps=100, warmup=10, evaluate_every=50, evaluate_episodes=1
 )
+TABLE = TableSetting("FrozenLake-v1", QLearning(dataclasses.replace(EXPLORER, D=adeu.Bernoulli())))
 
 
 def run(folder):
@@ -54,7 +59,7 @@ def test_overlap_reaches_the_loop():
 
 
 def test_an_episode_that_the_end_cuts_has_a_trace_of_its_own():
-    trainer, traces = dataclasses.replace(SMALL, steps=50, traced=(2, 3)).trainer(0), {}
+    trainer, traces = dataclasses.replace(SMALL, steps=50, traced=(2, 3), traced_at=()).trainer(0), {}
     while trainer.done < trainer.total:
         traces |= trainer.advance().traces
     assert {name: len(trace["spread"]) for name, trace in traces.items()} == {"episode-2": 20, "episode-3": 10}
@@ -70,3 +75,10 @@ def test_a_warmup_that_takes_all_steps_is_said():
 def test_what_is_not_an_agent_is_rejected():
     with pytest.raises(ValueError, match="TrainingSetting: agent takes an Agent, got Explorer"):
         dataclasses.replace(SMALL, agent=EXPLORER)
+
+
+@pytest.mark.parametrize("setting", [SMALL, cart_pole.EXPERIMENT.cases["rnd"], TABLE], ids=lambda each: each.env)
+def test_a_spec_from_before_episodes_were_traced_by_fractions_is_the_same_run(setting):
+    stored = to_data(setting)
+    assert stored.pop("traced_at") == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert fill_in(stored, setting) == to_data(setting)

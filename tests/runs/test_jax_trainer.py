@@ -9,6 +9,7 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, JaxLoop
+from adeu.agents.tracing import QUARTERS
 from adeu.envs import JaxDeepSea, Sea
 from adeu.experiments import deep_sea, deep_sea_mlp
 from adeu.experiments.lib import ended
@@ -19,9 +20,9 @@ EZ = adeu.Explorer(adeu.Constant(0.2), adeu.Identity(), adeu.Options(2.0, carrie
 AGENT = Dqn(EZ, hidden=(8, 8), capacity=500, batch=8, target_every=10)
 
 
-def trainer(most=1000, enough=0, seed=3):
+def trainer(most=1000, enough=0, seed=3, **fields):
     loop = JaxLoop(AGENT, JaxDeepSea(Sea(size=4)), evaluate_every=100)
-    return JaxTrainer(loop, seed, most, goal=0.5, enough=enough)
+    return JaxTrainer(loop, seed, most, goal=0.5, enough=enough, **fields)
 
 
 def rows_of(running):
@@ -60,6 +61,27 @@ def test_a_run_ends_when_it_has_solved_its_task():
     solved = [row["solved"] for row in rows]
     assert solved[-3:] == [1, 1, 1]
     assert all(solved[i : i + 3] != [1, 1, 1] for i in range(len(solved) - 3))
+
+
+@pytest.mark.parametrize(("most", "enough"), [(1000, 0), (4000, 3)])
+def test_episodes_are_traced_at_fractions_of_training_and_at_its_end(most, enough):
+    """Of 4,000 steps the run that ends early has fewer."""
+    traced, plain = trainer(most, enough, traced_at=QUARTERS), trainer(most, enough)
+    rows, traces = [], {}
+    while traced.done < traced.total:
+        piece = traced.advance()
+        rows += piece.rows
+        traces |= piece.traces
+    assert rows == rows_of(plain)
+    end = rows[-1]["step"]
+    due = {"at-0": 0} | {f"at-{percent}": most * percent / 100 for percent in (25, 50, 75)}
+    expected = {
+        name: min(row["step"] for row in rows if row["step"] >= step) if step else 0
+        for name, step in due.items()
+        if step < end
+    }
+    assert {name: trace["step"][0] for name, trace in traces.items()} == expected | {"at-100": end}
+    assert all(len(trace["step"]) == 4 for trace in traces.values())
 
 
 def test_an_ended_run_is_read_to_its_end(tmp_path):

@@ -70,6 +70,7 @@ def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path):
     assert np.isfinite(json.loads(run.stdout)[0]["value"])
     (folder,) = {path.parent for path in tmp_path.rglob(f"{NAME}*")}
     check(folder)
+    assert scalars(folder).keys() >= {"spread", "spread_p10", "spread_p90", "saturated", "deviation"}
 
 
 def test_rows_are_added_as_they_come_and_the_files_of_earlier_commands_are_replaced(tmp_path):

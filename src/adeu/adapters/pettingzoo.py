@@ -12,6 +12,7 @@ import numpy as np
 
 from adeu.adapters.versions import require
 from adeu.behavior.behavior import Behavior
+from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer
@@ -74,6 +75,7 @@ class ParallelBehavior:
         self._joint = [env.observation_space(agent) for agent in self._agents] if central else None
         self._team = self._make_team() if shared else None
         self._own: dict[Any, Behavior] = {}
+        self._tallies: dict[Any, Tally] = {}
         self._seen: dict[Any, Any] = {}
 
     def behavior(self, agent: Any) -> Behavior:
@@ -96,17 +98,16 @@ class ParallelBehavior:
             given: what mechanisms ask for by name, such as `q_values`, for each agent; `action_mask` too.
         """
         self._seen = self._look(observations)
-        if self._team is None:
-            return {
-                agent: self.behavior(agent).act(
-                    self._seen[agent], centers[agent], **{name: values[agent] for name, values in given.items()}
-                )
-                for agent in observations
-            }
-        self._skip(observations)
-        rows = {name: self._rows(values) for name, values in given.items()}
-        whole = self._team.act(self._rows(self._seen), self._rows(centers), **rows)
-        return {agent: Decision(*(part[self._agents.index(agent)] for part in whole)) for agent in observations}
+        decisions = self._decide(centers, given)
+        for agent, decision in decisions.items():
+            if agent not in self._tallies:
+                self._tallies[agent] = Tally(self.behavior(agent).explorer)
+            self._tallies[agent].add(decision)
+        return decisions
+
+    def figures(self) -> dict[Any, dict[str, float]]:
+        """The figures of each agent's decisions since the last call, for any logger; empty for who made none."""
+        return {agent: tally.scalars() for agent, tally in self._tallies.items()}
 
     def observe(
         self,
@@ -180,6 +181,19 @@ class ParallelBehavior:
         for path, behavior in found:
             if path.exists():
                 behavior.load(path)
+
+    def _decide(self, centers: PerAgent, given: Mapping[str, PerAgent]) -> dict[Any, Decision]:
+        if self._team is None:
+            return {
+                agent: self.behavior(agent).act(
+                    seen, centers[agent], **{name: values[agent] for name, values in given.items()}
+                )
+                for agent, seen in self._seen.items()
+            }
+        self._skip(self._seen)
+        rows = {name: self._rows(values) for name, values in given.items()}
+        whole = self._team.act(self._rows(self._seen), self._rows(centers), **rows)
+        return {agent: Decision(*(part[self._agents.index(agent)] for part in whole)) for agent in self._seen}
 
     def _files(self) -> list[tuple[str, Behavior]]:
         if self._team is not None:

@@ -13,8 +13,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from adeu import recipes
 from adeu.adapters import sb3_hook
 from adeu.adapters.asking import check_given
@@ -31,6 +29,8 @@ require("stable-baselines3")
 
 from stable_baselines3 import DQN, SAC, TD3  # noqa: E402
 from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
+
+from adeu.adapters import sb3_rows  # noqa: E402
 
 
 class ExplorerCallback(BaseCallback):
@@ -150,8 +150,8 @@ class ExplorerCallback(BaseCallback):
         self._last = own = self._explorers[model]
         own.observe(model, self.locals)
         if own.decision is not None:
-            for name in ("uncertainty", "spread", "explored"):
-                self.logger.record_mean(f"adeu/{name}", float(np.mean(getattr(own.decision, name))))
+            own.tally.add(own.decision)
+            sb3_rows.show(own.tally, self.logger)
         self._attach_again(model)
         return True
 

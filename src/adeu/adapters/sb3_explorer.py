@@ -13,6 +13,7 @@ from gymnasium import spaces
 
 from adeu.adapters.sb3_values import values_of
 from adeu.behavior.behavior import Behavior
+from adeu.behavior.tally import Tally
 from adeu.core.contract import Decision, Transition
 
 SUFFIX = ".adeu.npz"
@@ -31,6 +32,7 @@ class ModelExplorer:
         self.behavior, self.needed, self.interface = behavior, needed, interface
         self.learns = "update" in behavior.explorer.learns_from
         self.decision: Decision | None = None
+        self.tally = Tally(behavior.explorer)
         self._next_obs: Any = None
 
     def copied(self) -> ModelExplorer:

@@ -15,6 +15,7 @@ import torch
 from adeu.adapters.asking import check_given
 from adeu.adapters.versions import require
 from adeu.behavior.behavior import Behavior
+from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer
@@ -60,15 +61,12 @@ class Exploration:
         self._num_envs = collector.env_num
         self._ready: Any = None
         self._decision: Decision | None = None
-        self._sums = {"uncertainty": 0.0, "spread": 0.0, "explored": 0.0}
-        self._decided = 0
+        self._tally = Tally(self.behavior.explorer)
         self._attach(algorithm, policy, collector)
 
-    def means(self) -> dict[str, float]:
-        """The mean uncertainty, spread and share of explored steps since the last call, for any logger."""
-        means = {f"adeu/{name}": total / max(self._decided, 1) for name, total in self._sums.items()}
-        self._sums, self._decided = dict.fromkeys(self._sums, 0.0), 0
-        return means
+    def figures(self) -> dict[str, float]:
+        """The figures of the decisions since the last call, for any logger; empty if there were none."""
+        return self._tally.scalars()
 
     def _attach(self, algorithm: Any, policy: Any, collector: Any) -> None:
         acting, adding, learning = type(collector), type(policy), type(algorithm)
@@ -117,9 +115,7 @@ class Exploration:
         spread_out = {name: self._rows(self._ready, value) for name, value in given.items()}
         whole = self.behavior.act(self._rows(self._ready, obs), self._rows(self._ready, center), **spread_out)
         self._decision = decision = Decision(*(value[self._ready] for value in whole))
-        for name in self._sums:
-            self._sums[name] += float(np.sum(getattr(decision, name)))
-        self._decided += len(act)
+        self._tally.add(decision)
         return decision.action
 
     def _observe(self, batch: Any) -> None:

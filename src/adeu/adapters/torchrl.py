@@ -18,8 +18,9 @@ from adeu.adapters.versions import require
 from adeu.behavior import storage
 from adeu.behavior.behavior import Behavior
 from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
+from adeu.behavior.tally import Tally
 from adeu.core import check, npz
-from adeu.core.contract import Transition
+from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer
 
 require("torchrl")
@@ -31,6 +32,8 @@ from torchrl.data import Bounded, Categorical, OneHot  # noqa: E402
 from torchrl.envs.utils import ExplorationType, exploration_type  # noqa: E402
 
 Key = str | tuple[str, ...]
+LOGGED = ("explored", "uncertainty", "spread", "asked", "deviation")
+"""What the tensordict holds of a decision beside its action."""
 HOST_STATES = "host_states"
 """The entry of a `state_dict` with what `from_host` objects have learned, as the bytes of a file of arrays."""
 
@@ -39,9 +42,9 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
     """Moves the actor's action by a ~ D(pi(s), g(f(s))) where `exploration_type()` is RANDOM.
 
     What belongs to each environment (its random stream, the steps left in an option, a rollout coin) travels in the
-    tensordict under `"adeu"`, beside `uncertainty`, `spread` and `explored`. What f has learned is kept in buffers:
-    it is in `state_dict()` and goes to a collector's workers with the weights. The environment needs an
-    `InitTracker`, which says where episodes begin.
+    tensordict under `"adeu"`, beside `uncertainty`, `spread`, `explored`, `asked` (whether f decided the spread) and
+    `deviation`. What f has learned is kept in buffers: it is in `state_dict()` and goes to a collector's workers with
+    the weights. The environment needs an `InitTracker`, which says where episodes begin.
 
     Args:
         explorer: what to explore by.
@@ -111,7 +114,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         entries = {f"carry_{index}": leaf for index, leaf in enumerate(leaves)} | {
             "begun": torch.ones(n, dtype=torch.bool)
         }
-        for name in ("uncertainty", "spread", "explored"):
+        for name in LOGGED:
             entries[name] = torch.from_numpy(getattr(decision, name))
         shape, device = tensordict.shape, tensordict.device
         entries = {name: value.reshape((*shape, *value.shape[1:])) for name, value in entries.items()}
@@ -137,6 +140,14 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         flat = batch.reshape(-1)
         behavior.update(self._transition(flat))
         self._keep(behavior.state)
+
+    def figures(self, data: TensorDictBase) -> dict[str, float]:
+        """The figures of the decisions in what a collector gathered, for any logger; empty if there are none."""
+        tally, decided = Tally(self._ready(1).explorer), data.get("adeu", None)
+        if decided is not None:
+            made = _rows(decided.get("begun"), decided.ndim)
+            tally.add(Decision(None, *(_rows(decided.get(name), decided.ndim)[made] for name in LOGGED)))
+        return tally.scalars()
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)

@@ -23,6 +23,7 @@ from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
 from adeu.agents.checked_env import CheckedEnv
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader
+from adeu.agents.tracing import Columns, EpisodeTrace, check_fractions, reached
 from adeu.behavior.tally import Tally
 from adeu.core import check
 from adeu.core.contract import Transition
@@ -47,6 +48,8 @@ class GymLoop:
         evaluate_every: steps between two evaluations.
         evaluate_episodes: greedy episodes in one.
         traced: the episodes to record step by step, counted from 1.
+        traced_at: further ones to record, up to 25,000 numbers of each, by fractions of all steps: the first that
+            begins at or after each; 1: the last complete one.
         given: arrays with an entry per step, passed to f by their names.
         overlap: whether the environment steps while the networks train; decisions then use the networks before the
             update (an episode begins with the newest). Needs several threads; deviates slightly from the algorithm.
@@ -76,6 +79,7 @@ class GymLoop:
     evaluate_every: int = 1_000
     evaluate_episodes: int = 10
     traced: tuple[int, ...] = ()
+    traced_at: tuple[float, ...] = ()
     given: Mapping[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
     overlap: bool = False
     recorded: bool = False
@@ -86,6 +90,7 @@ class GymLoop:
         check_arguments(self)
         check.whole(self, "single_every", at_least=0)
         check.whole(self, "stream", at_least=0, at_most=1)
+        check_fractions(self, "traced_at", self.traced_at)
         if hasattr(self.env, "num_envs"):
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
@@ -94,6 +99,8 @@ class GymLoop:
         self._reader = Reader(*spaces)
         self._tally = Tally(self.agent.explorer)
         self.step = self.episode = 0
+        self._begun = -1
+        """The step at which the last episode began."""
         kept = self.steps if self.recorded else 0
         self.spreads, self.asked = np.zeros(kept, np.float32), np.zeros(kept, bool)
         self.singles: list[tuple[int, int, float]] = []
@@ -104,10 +111,10 @@ class GymLoop:
         """Created when first needed, because it compiles and takes memory."""
         return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap, self.stream)
 
-    def advance(self) -> tuple[list[dict[str, float]], Mapping[str, NDArray[np.generic]]]:
-        """Plays one episode, or until the steps end; returns a row per evaluation, and its trace if requested."""
-        player, reader, rows, noted = self._player, self._reader, [], list[tuple[object, ...]]()
-        traced, before, ended = self.episode + 1 in self.traced, False, False
+    def advance(self) -> tuple[list[dict[str, float]], dict[str, Columns]]:
+        """Plays one episode, cut where the steps end: a row for each evaluation in it, and its traces by name."""
+        player, reader, rows = self._player, self._reader, []
+        trace, before, ended = self._trace(), False, False
         env = CheckedEnv(self.env, reader)
         obs = env.reset(self._place, seed=seed_of(self.seed, TRAINING, self.episode))
         player.begin(obs)
@@ -117,10 +124,10 @@ class GymLoop:
         while not ended and self.step < self.steps:
             decision = player.act(self.step, {name: values[self.step] for name, values in self.given.items()})
             action = reader.action(decision.action)
-            best = reader.action(self._exploit(obs)) if traced else None
+            best = reader.action(self._exploit(obs)) if trace.open else None
             next_obs, reward, terminated, truncated, _, cost, _ = env.step(self._place, action)
-            if traced:
-                noted.append((best, action, *decision[1:4], float(reward)))
+            if trace.open:
+                trace.add(self.step, best, decision, action, float(reward))
             ended = bool(terminated or truncated)
             self.step += 1
             transition = Transition(obs, reader.taken(action), reward, next_obs, terminated, truncated, cost)
@@ -135,11 +142,11 @@ class GymLoop:
                 self._play_single()
             if self.step % self.evaluate_every == 0:
                 rows.append(self._row())
-        return rows, _columns(noted) if traced else {}
+        return rows, trace.named(ended)
 
     def arrays(self) -> Arrays:
-        """Everything that changes, between two calls of `advance`."""
-        counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
+        """Between two calls of `advance`, everything that changes."""
+        counts = {"step": np.array(self.step), "episode": np.array(self.episode), "begun": np.array(self._begun)}
         recorded = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
         spreads = {name: array[: self.step].copy() for name, array in recorded.items()}
         tally = {TALLY + name: array for name, array in self._tally.arrays().items()}
@@ -149,11 +156,21 @@ class GymLoop:
     def restore(self, arrays: Arrays) -> None:
         """Continues from what `arrays` returned."""
         self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
+        self._begun = int(arrays.get("begun", arrays["step"]))
         self.singles = [(int(episode), int(step), float(value)) for episode, step, value in arrays["singles"]]
         if self.recorded:
             self.spreads[: self.step], self.asked[: self.step] = arrays["spreads"], arrays["asked"]
         self._tally.restore({n.removeprefix(TALLY): a for n, a in arrays.items() if n.startswith(TALLY)})
         self._player.restore({n.removeprefix(PLAYER): a for n, a in arrays.items() if n.startswith(PLAYER)})
+
+    def _trace(self) -> EpisodeTrace:
+        """Of the episode that begins now. It is the last if another one of the same length would not be complete."""
+        begun, self._begun = self._begun, self.step
+        fractions = reached(sorted(self.traced_at), begun, self.step, self.steps)
+        if 1 in self.traced_at and begun >= 0 and self.step + 2 * (self.step - begun) > self.steps:
+            fractions.append(1.0)
+        number = self.episode + 1
+        return EpisodeTrace(number * (number in self.traced), fractions, self.env.action_space.shape or ())
 
     def _place(self) -> str:
         return f"at step {self.step + 1} of training, in episode {self.episode + 1}"
@@ -215,15 +232,3 @@ def evaluate(
             total, ended = total + float(step.paid), bool(step.terminated or step.truncated)
         returns.append(total)
     return float(np.mean(returns))
-
-
-def _columns(noted: list[tuple[object, ...]]) -> dict[str, NDArray[np.generic]]:
-    """One entry per step; an action of several numbers has a column for each."""
-    best, action, *rest = (np.array(column) for column in zip(*noted, strict=True))
-    columns = dict(zip(("explored", "uncertainty", "spread", "reward"), rest, strict=True))
-    for name, values in (("best", best), ("action", action)):
-        if values.ndim == 1:
-            columns[name] = values
-        else:
-            columns |= {f"{name}_{place}": column for place, column in enumerate(values.reshape(len(values), -1).T)}
-    return columns

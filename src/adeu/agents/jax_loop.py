@@ -302,7 +302,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
 
     def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
         key_reset, key_init, key_begin, key_next = keys.split(keys.new(seed), 4)
-        obs, env_state = self._reset(key_reset)
+        obs, env_state = self.reset(key_reset)
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
         step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
         acting = self.agent.acting(learned)
@@ -324,11 +324,11 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         agent, acting = self.agent, self.agent.acting(state.learned)
         now = {name: values[state.step] for name, values in given.items()}
         decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early), **now)
-        next_obs, after, reward, terminated, truncated, cost = self._move(key_move, state.env, decision.action)
+        next_obs, after, reward, terminated, truncated, cost = self.move(key_move, state.env, decision.action)
         transition = Transition(state.obs, decision.action, reward, next_obs, terminated, truncated, cost)
         coins = jax.random.uniform(key_coins, (agent.coins,)) if agent.coins else None
         row, enters = agent.row(coins, transition, decision)
-        first_obs, afresh = self._reset(key_reset)
+        first_obs, afresh = self.reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
         if enters is not True:
             enters = enters | (state.replay.added == 0)  # an empty replay takes any row
@@ -358,18 +358,18 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         def play(now: GreedyEpisode) -> GreedyEpisode:
             key_next, key_act, key_env = keys.split(now.key, 3)
             action = self.agent.exploit(key_act, acting, carry, now.obs, state.step, **given)
-            obs, env_state, reward, terminated, truncated, _ = self._move(key_env, now.env, action)
+            obs, env_state, reward, terminated, truncated, _ = self.move(key_env, now.env, action)
             over = terminated | truncated | (now.steps + 1 >= self.evaluate_steps)
             return GreedyEpisode(key_next, obs, env_state, now.total + reward, now.steps + 1, over)
 
-        start = *self._reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool)
+        start = *self.reset(key_reset), jnp.zeros(()), jnp.zeros((), jnp.int32), jnp.zeros((), bool)
         return jax.lax.while_loop(lambda now: ~now.over, play, GreedyEpisode(key_play, *start)).total
 
-    def _reset(self, key: Key) -> tuple[Array, object]:
+    def reset(self, key: Key) -> tuple[Array, object]:
         obs, env_state = self.env.reset_env(key, self.params)
         return flat(obs), jax.tree.map(jnp.asarray, env_state)
 
-    def _move(
+    def move(
         self, key: Key, env_state: object, action: Array
     ) -> tuple[Array, object, Array, Array, Array, Array | None]:
         obs, after, reward, terminated, info = self.env.step_env(key, env_state, action, self.params)

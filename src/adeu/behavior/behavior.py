@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adeu.behavior import arrays, storage
+from adeu.behavior import arrays, plot, storage
 from adeu.behavior.advice import OFTEN, advise, is_chosen
 from adeu.behavior.arrays import Observation
 from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import Packed, Stream, batched
+from adeu.behavior.course import Course
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
@@ -24,6 +26,9 @@ from adeu.core.contract import Decision, Transition
 from adeu.core.explorer import Explorer, ExplorerHook, ExplorerState
 from adeu.core.json_data import Json
 from adeu.registry import describe
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HOOKS: tuple[ExplorerHook, ...] = ("act", "observe", "update")
 MOST_SIZES = 8
@@ -78,12 +83,12 @@ class Behavior:
         self.step = 0
         self._updates = 0
         self._idle = np.zeros(n, bool)
-        self._history = History.empty(n)
+        self._history, self._course = History.empty(n), Course.empty()
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
         self._batch_sizes: set[int] = set()
         self._header: dict[str, Json] = {
-            "format": "adeu.Behavior 2",
+            "format": "adeu.Behavior 3",
             "explorer": describe(self.explorer),
             "number of environments": n,
             "observation space": str(interface.observation_space),
@@ -119,7 +124,8 @@ class Behavior:
         packed, carry = act(self.state, self.carry, self._idle, self._clock, seen, centers, offered)
         delivered = self._deliver(packed, raw)
         self.carry = carry
-        self._history.add(delivered.spread, delivered.asked, self._idle)
+        self._history.add(delivered.uncertainty, delivered.spread, delivered.asked, self._idle)
+        self._course.follow(self.step, self._history)
         self._watch()
         return delivered
 
@@ -160,6 +166,7 @@ class Behavior:
         if not self._evaluating and begun.any():
             self.carry = self._batched.begin(self.carry, begun)
             self._idle = self._idle & ~begun
+            self._history.begin(begun)
 
     @one_at_a_time
     def skip(self, idle: Any) -> None:
@@ -243,7 +250,7 @@ class Behavior:
         """The spreads of the last 1,000 decisions at most, oldest first; with a vector, a column for each
         environment, NaN where it was resetting.
         """
-        recent = self._history.recent()
+        recent: np.ndarray = self._history.recent(self._history.spreads)
         return recent if self._interface.lead is not None else recent[:, 0]
 
     @property
@@ -252,6 +259,28 @@ class Behavior:
         rollout episodes and of guards do not count. 0 where g has no ceiling.
         """
         return self._history.share(self.explorer.g.saturated)
+
+    @one_at_a_time
+    def plot(self) -> Figure:
+        """Draws uncertainty and spread: over all of training, the median with a band from the 10th to the 90th
+        percentile of the steps in which f was asked; and step by step in the last episodes of any environment, 5 at
+        most, as far as the last 1,000 decisions reach. A dotted line is the most that g can give.
+
+        Examples:
+            >>> import adeu, gymnasium
+            >>> explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
+            >>> behavior = adeu.Behavior(explorer, gymnasium.make("CartPole-v1"))
+            >>> decision = behavior.act([0.0, 0.0, 0.0, 0.0], center=[0.0, 1.0])
+            >>> figure = behavior.plot()  # a matplotlib Figure; figure.savefig("spread.png") writes it
+            >>> [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+            ['uncertainty f(s)', 'spread g(f(s))']
+        """
+        if np.isnan(self._history.spreads).all():
+            raise ValueError(
+                "Behavior.plot takes at least one decision, there is none yet: call act() first "
+                "(in a framework's random warm-up nothing is decided)"
+            )
+        return plot.draw(self._course, self._history, self.step, self.explorer.g.ceiling)
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -267,7 +296,7 @@ class Behavior:
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
-        self.state, self.carry, self._idle, self._history, counters = tree
+        self.state, self.carry, self._idle, self._history, self._course, counters = tree
         self.step, self._updates = map(int, counters)
 
     def __copy__(self) -> Behavior:
@@ -278,16 +307,16 @@ class Behavior:
             "_batch_sizes": set(self._batch_sizes),
             "_turn": Turn(),
         }
-        other._history = self._history.copied()
+        other._history, other._course = copy.deepcopy((self._history, self._course))
         return other
 
     @property
     def _clock(self) -> np.int32:
         return np.int32(min(self.step, 2**31 - 1))
 
-    def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, History, np.ndarray]:
+    def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, History, Course, np.ndarray]:
         counters = np.array([self.step, self._updates])
-        return self.state, self.carry, self._idle, self._history, counters
+        return self.state, self.carry, self._idle, self._history, self._course, counters
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
         """The decision as numpy arrays, after checking the values of f, g and D."""

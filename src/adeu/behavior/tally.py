@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from typing import Any
 
@@ -13,6 +14,8 @@ from adeu.core.explorer import Explorer
 
 COUNTED = ("steps", "uncertainty", "spread", "explored", "deviation", "switches", "episodes")
 PERCENTILES = {"spread_p10": 10.0, "spread_p90": 90.0}
+MOST = 2**20
+"""Spreads that percentiles are taken of: the latest, where nobody asks for the figures any sooner."""
 
 
 class Tally:
@@ -28,10 +31,10 @@ class Tally:
 
     def _clear(self) -> None:
         self._sums = dict.fromkeys(COUNTED, 0.0)
-        self._asked = list[float]()
+        self._asked = collections.deque[float](maxlen=MOST)
         """The spreads that f decided."""
 
-    def add(self, decision: Decision, switches: float, episodes: float) -> None:
+    def add(self, decision: Decision, switches: float = 0.0, episodes: float = 0.0) -> None:
         """Counts the decision of one environment, or those of several."""
         spread, sums = np.asarray(decision.spread), self._sums
         sums["steps"] += spread.size
@@ -60,9 +63,14 @@ class Tally:
         self._clear()
         return row
 
+    def scalars(self) -> dict[str, float]:
+        """The same for a logger, by names such as `adeu/spread`: those that exist, without `switches`."""
+        row = self.columns()
+        return {f"adeu/{name}": row[name] for name in row if name != "switches" and not math.isnan(row[name])}
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {name: np.array(value) for name, value in self._sums.items()} | {"asked": np.array(self._asked)}
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         self._sums = {name: float(arrays[name]) for name in COUNTED}
-        self._asked = arrays["asked"].tolist()
+        self._asked = collections.deque(arrays["asked"].tolist(), MOST)

@@ -9,14 +9,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adeu.core.files import inside
 from adeu.experiments import NAMES
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import WATCHED, Experiment, Metric
+from adeu.experiments.lib.experiment import (
+    FIRST_SOLVED,
+    MAX,
+    MEAN,
+    SOLVED,
+    SPREAD,
+    VIOLATIONS,
+    WATCHED,
+    Experiment,
+    Metric,
+)
 from adeu.experiments.lib.tables import number, pair, under
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.report_files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
-from adeu.report.traces import read_map, read_traces, short
+from adeu.report.traces import NUMBERS, read_ceiling, read_map, read_traces, read_training, short
 from adeu.runs.identity import RESUMED, to_data
 from adeu.runs.statistics import share
 
@@ -33,8 +46,11 @@ MEANINGS = {
     "solved_rate": "the share of seeds that found the treasure in every greedy episode of 100,000 steps",
     "violations": "steps onto unsafe cells, in an episode of training",
 }
-HARMLESS = ("traced",)
+HARMLESS = ("traced", "traced_at")
 """Settings that change no figure."""
+TITLES = {metric.name: metric.title for metric in (MEAN, MAX, SOLVED, FIRST_SOLVED, SPREAD, VIOLATIONS)}
+"""Of metrics that mean the same in every experiment."""
+BAND = ("low", "high")
 DEEPEST = 8
 MOST_RESUMED = 5
 DIGITS = 7
@@ -70,7 +86,10 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     settings = {case: spec.get("setting") for case, spec in specs.items()}
     flat = {case: dict(flatten(setting)) for case, setting in settings.items()}
     changed = foreign(known, flat) if known else []
-    curves, styles = points(partial.curves) if partial else read_curves(folder), plots.style(cases)
+    trainings = {case: read_training(setting) for case, setting in settings.items()}
+    columns = partial.curves if partial else read_curves(folder)
+    curves = points(columns, "step" if any(each.unit == "step" for each in trainings.values()) else "episode")
+    styles = plots.style(cases)
     return {
         "name": name if name != "." else folder.resolve().name,
         "title": known.title if known else "",
@@ -79,6 +98,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "partial": partial.runs if partial else None,
         "seeds": max((row["seeds"] or 0 for row in rows), default=0),
         "metrics": [told(metric) for metric in metrics(known, rows).values()],
+        "log": [name for name in ("return", *WATCHED) if plots.log_helps(numbers(columns, name))],
         "rows": [row | {"text": texts(metrics(known, rows)[row["metric"]], row)} for row in rows],
         "cases": [
             {
@@ -87,7 +107,8 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
                 "dashed": styles[case][1] != "-",
                 "settings": differing(flat, case),
                 "curve": curves.get(case),
-                "traces": (traces := read_traces(runs[case])),
+                "traces": (traces := read_traces(runs[case], trainings[case], NUMBERS // len(cases))),
+                "ceiling": read_ceiling(settings[case]) if traces else None,
                 "map": read_map(settings[case]) if traces else None,
             }
             for case in cases
@@ -114,19 +135,25 @@ def read_spec(runs: Mapping[int, pathlib.Path]) -> dict[str, Any]:
     return spec
 
 
-def read_curves(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
+def read_curves(folder: pathlib.Path) -> dict[str, list[Any]]:
+    """The columns of curves.csv; empty if there is none."""
     path = inside(folder, "curves.csv")
     if path is None:
         return {}
     (names,), columns = read_columns(path, text=1)
     if not {"step", "episode", "return", "low", "high"} <= columns.keys():
         raise ValueError(f"{path} is corrupt (it takes the columns case,step,episode,return,low,high)")
-    return points({"case": names} | columns)
+    return {"case": names} | columns
 
 
-def points(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]]:
-    """The points of each case: where it was measured, the mean, its band or single runs, and its exploration."""
-    x = "step" if None in columns.get("episode", ()) else "episode"
+def points(columns: Mapping[str, list[Any]], unit: str) -> dict[str, dict[str, Any]]:
+    """The points of each case: where it was measured, the mean, its band or single runs, and its exploration.
+
+    Args:
+        columns: of curves.csv.
+        unit: what training is counted in, "step" or "episode"; steps take its place where seeds differ in episodes.
+    """
+    x = "step" if None in columns.get("episode", ()) else unit
     shown = [name for name in ("return", "low", "high", *WATCHED) if name in columns]
     seeds = [name for name in columns if name.startswith("seed-")]
     rows: dict[str, list[int]] = {}
@@ -144,11 +171,18 @@ def points(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]]:
     return curves
 
 
+def numbers(columns: Mapping[str, list[Any]], name: str) -> NDArray[np.float64]:
+    """All that curves show of a quantity."""
+    shown = [name, *(each for each in columns if name == "return" and (each in BAND or each.startswith("seed-")))]
+    return np.array([value for each in shown for value in columns.get(each, ()) if value is not None], float)
+
+
 def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> dict[str, Metric]:
-    """The metrics of the rows, by name; one that is not the experiment's own has its name for a title."""
+    """The metrics of the rows, by name; one that is not the experiment's own has a title or its name in words."""
     own = {metric.name: metric for metric in known.metrics} if known else {}
+    titles = {row["metric"]: row["metric"].replace("_", " ").strip() or row["metric"] for row in rows} | TITLES
     names = dict.fromkeys(row["metric"] for row in rows)
-    return {name: own.get(name) or Metric(name, name, operator.itemgetter(name), ",.5g") for name in names}
+    return {name: own.get(name) or Metric(name, titles[name], operator.itemgetter(name), ",.5g") for name in names}
 
 
 def told(metric: Metric) -> dict[str, Any]:

@@ -3,8 +3,15 @@
 const LAST = 40;
 const MOST_LANES = 12;
 
-function makeTrace(entry, raw, map) {
-  const decode = (column) => (typeof column === "string" ? Array.from(column, Number) : column);
+const decode = (column) => (typeof column === "string" ? Array.from(column, Number) : column);
+
+// What the colours of a case reach to: the most that g can give, or the most of any of its episodes.
+function scaleOf(entry, name) {
+  const [, most] = extent(entry.traces.map((raw) => decode(raw.columns[name] ?? [])));
+  return name === "spread" && entry.ceiling ? Math.max(entry.ceiling, most) : roundUp(most);
+}
+
+function makeTrace(entry, raw, map, tops) {
   const columns = Object.fromEntries(Object.entries(raw.columns).map(([name, column]) => [name, decode(column)]));
   const get = (name) => columns[name];
   const known = map && columns.state && columns.state.every((state) => map.cells[state] !== undefined);
@@ -15,15 +22,24 @@ function makeTrace(entry, raw, map) {
   const dimensions = Object.keys(columns).filter((name) => /^action_\d+$/.test(name)).map((name) => name.slice(7));
   const values = [...new Set([...(columns.best ?? []), ...(columns.action ?? [])])].sort((a, b) => a - b);
   return {
-    entry, get, seed: raw.seed, episode: raw.episode, traced: raw.traced, length: columns.spread.length,
-    map: known ? map : null, dimensions,
-    top: (name) => roundUp(columns[name].reduce((most, value) => Math.max(most, value ?? 0), 0)),
+    entry, get, seed: raw.seed, place: placeOf(raw), length: columns.spread.length, map: known ? map : null, dimensions,
+    top: (name) => tops[name],
     leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
     explores(step) { return !dimensions.length && (this.leaves(step) || Boolean(columns.explored?.[step])); },
     actions: known ? map.names.map((_, i) => i) : values.length <= MOST_LANES ? values : [],
     // How much the spread changes within the episode: what the page is about.
     contrast: deviation(columns.spread.map((value) => value ?? 0)),
   };
+}
+
+// Where an episode stands in training: its number, or the share of training before it.
+function placeOf({ episode, progress, step }) {
+  const percent = progress === null ? "" : `${figure(Number((100 * progress).toPrecision(2)))}%`;
+  if (episode !== null) {
+    return { option: whole(episode) + (percent && ` (${percent})`), title: (whose) => `Episode ${whole(episode)} of ${whose}` };
+  }
+  const when = progress === 0 ? "the start" : progress === 1 ? "the end" : percent, from = step === null ? "" : ` (step ${whole(step)})`;
+  return { option: when + from, title: (whose) => `An episode of ${whose}, at ${when} of training${from}` };
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0) / values.length;
@@ -48,7 +64,8 @@ function story(trace) {
 function explorePanel(experiment) {
   const traces = experiment.cases.flatMap((entry) => {
     const map = entry.map && makeMap(entry.map);
-    return entry.traces.map((each) => makeTrace(entry, each, map));
+    const tops = Object.fromEntries(["spread", "uncertainty"].map((name) => [name, scaleOf(entry, name)]));
+    return entry.traces.map((each) => makeTrace(entry, each, map, tops));
   });
   if (!traces.length) return null;
   const view = exploreView(experiment);
@@ -68,10 +85,10 @@ function explorePanel(experiment) {
     const mine = of(cases.node.value);
     fit(seeds.node, unique(mine.map((trace) => String(trace.seed))), wanted.seed, (seed) => seed);
     const those = mine.filter((trace) => String(trace.seed) === seeds.node.value);
-    fit(episodes.node, those.map((trace) => String(trace.episode)), wanted.episode, (episode) => whole(Number(episode)));
-    view.show(those.find((trace) => String(trace.episode) === episodes.node.value));
+    fit(episodes.node, those.map((trace) => trace.place.option), wanted.place, (option) => option);
+    view.show(those.find((trace) => trace.place.option === episodes.node.value));
   }
-  const again = () => choose({ seed: seeds.node.value, episode: episodes.node.value });
+  const again = () => choose({ seed: seeds.node.value, place: episodes.node.value });
   const [cases, seeds, episodes] = [select("Case", again), select("Seed", again), select("Episode", again)];
   const best = traces.reduce((one, other) => (other.contrast > one.contrast ? other : one));
   const traced = indexed.filter((index) => of(index).length);
@@ -81,10 +98,10 @@ function explorePanel(experiment) {
     el("p", {}, "Choose an episode of training and move through it. Where the spread is low the agent does what its " +
       "policy says; where it is high it tries other things."),
     el("div", { class: "choose" }, cases.label, seeds.label, episodes.label), view.node,
-    el("p", { class: "note" }, "A step explores if its action is not the one that the " +
-      "policy says, or was drawn blindly. The page carries the longest traced episodes, at most 3 for each of the first 2 seeds of a " +
-      "case, step by step; all that were traced are in the run folder, in traces/."));
-  queueMicrotask(() => choose({ seed: String(best.seed), episode: String(best.episode) }));
+    el("p", { class: "note" }, "A step explores if its action is not the one that the policy says, or was drawn blindly. Of the " +
+      "first 2 seeds of a case, the page carries episodes by their place in training, at most 5, and the 3 longest of those that are " +
+      "traced by number; fewer where they are long. All that were traced are in the run folder, in traces/."));
+  queueMicrotask(() => choose({ seed: String(best.seed), place: best.place.option }));
   return panel;
 }
 
@@ -121,7 +138,9 @@ function exploreView(experiment) {
   }
   function drawMaps() {
     const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, map = trace.map;
-    const heats = heatOf(trace, trace.get(paint.value) ? paint.value : "spread", now), here = map.cells[trace.get("state")[now]];
+    const painted = trace.get(paint.value) ? paint.value : "spread";
+    const heats = heatOf(trace, painted, now), here = map.cells[trace.get("state")[now]];
+    most.textContent = figure(trace.top(painted));
     const [best, action] = [trace.get("best")?.[now], trace.get("action")?.[now]];
     const frame = frameAround(map, here, window);
     drawNear(near, side, map, heats, here, frame, best, action);
@@ -184,10 +203,10 @@ function exploreView(experiment) {
   const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
   const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
     key("k-mark", "a step that explores"));
-  const labels = el("span", { class: "labels" });
+  const labels = el("span", { class: "labels" }), most = el("span");
   const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: white, the policy; purple, the agent"),
     labels, el("span", {}, el("label", {}, "colour: ", paint)),
-    el("span", { class: "scale" }, "low", el("span", { class: "ramp" }), "high"));
+    el("span", { class: "scale" }, "0", el("span", { class: "ramp" }), most));
   const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,
     el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), dimensionLabel, closeBox, legend, maps,
     mapLegend);
@@ -211,7 +230,7 @@ function exploreView(experiment) {
       slider.max = trace.length - 1;
       now = exploring(trace).pop() ?? trace.length - 1;
       slider.value = now;
-      told.textContent = `Episode ${whole(trace.episode)} of ${trace.entry.name}, seed ${trace.seed}: ${story(trace)}`;
+      told.textContent = `${trace.place.title(`${trace.entry.name}, seed ${trace.seed}`)}: ${story(trace)}`;
       for (const each of [nearBox, mapLegend, maps.querySelector("figure")]) each.hidden = !trace.map;
       maps.classList.toggle("bare", !trace.map);
       labels.replaceChildren(...Object.entries(trace.map?.labels ?? {}).map(([name, text]) => key(`k-${name}`, text)));

@@ -1,6 +1,6 @@
 // The page: a section for each experiment.
 
-const MOST = 7;
+const MOST = 12;
 
 function experimentSection(experiment, place) {
   const shown = new Set(experiment.cases.map((_, index) => index).slice(0, MOST));
@@ -21,8 +21,9 @@ function experimentSection(experiment, place) {
       `${experiment.changed.join("; ")}.`) : null,
     figureTable(experiment, shown, toggle), comparisonTable(experiment), meanings(experiment.metrics),
     curves ? curves.panel : null,
-    curves ? el("p", { class: "note" }, "The line is the mean over seeds; from 5 seeds on, the band is its ",
-      "95% interval at each point alone; with fewer, thin lines are the single runs. ",
+    curves ? el("p", { class: "note" }, "The line is the mean over seeds. The return's band is its 95% interval at each point ",
+      "alone, from 5 seeds on; with fewer, thin lines are the single runs. The spread's band reaches from the 10th to the 90th ",
+      "percentile of the steps in which f was asked. ",
       hidden ? `The first ${MOST} cases are drawn. ` : "", "A click on a case in the table shows or hides its curve.") : null,
     explorePanel(experiment), settingsOf(experiment),
     experiment.made ? el("p", { class: "made" }, `Made with ${experiment.made}`) : null);

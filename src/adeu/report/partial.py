@@ -57,7 +57,12 @@ def _read(experiment: Experiment, run: pathlib.Path) -> Mapping[str, Any]:
 
 
 def known_experiment(name: str) -> Experiment | None:
-    """The experiment of that name, if adeu has one."""
+    """The experiment of that name, if adeu has one, or that of all that `adeu train` did in an environment."""
+    kind, _, env = name.partition("/")
+    if kind == "train" and env:
+        from adeu.experiments.lib.train import in_environment
+
+        return in_environment(env, {})
     try:
         found = locate(name)
     except ValueError:

@@ -37,16 +37,18 @@ function caseName(entry, index, shown, toggle) {
 function figureTable(experiment, shown, toggle) {
   const { metrics, rows, cases } = experiment;
   const head = headOf("seeds", metrics);
+  const seedsOf = (entry) => Math.max(0, ...rows.filter((row) => row.case === entry.name).map((row) => row.seeds ?? 0));
+  const most = Math.max(0, ...cases.map(seedsOf));
   const body = cases.map((entry, index) => {
     const mine = new Map(rows.filter((row) => row.case === entry.name).map((row) => [row.metric, row]));
-    const seeds = Math.max(0, ...Array.from(mine.values(), (row) => row.seeds ?? 0));
-    return el("tr", {}, el("th", { scope: "row" }, caseName(entry, index, shown, toggle)), seedsCell("seeds", seeds),
+    return el("tr", {}, el("th", { scope: "row" }, caseName(entry, index, shown, toggle)), seedsCell("seeds", seedsOf(entry), most),
       metrics.map((metric) => figureCell(mine.get(metric.name), metric)));
   });
   const known = rows.some((row) => row.low !== null || row.high !== null);
   const caption = known ? "Below each figure stands its 95% interval, or with too few seeds for one the single runs" :
     "Below each figure stand the single runs: the seeds are too few for an interval";
-  return tableOf(caption, head, body);
+  const mixed = cases.some((entry) => seedsOf(entry) < most) ? ". Cases differ in seeds: where there are fewer, the row says so" : "";
+  return tableOf(caption + mixed, head, body);
 }
 
 function comparisonTable(experiment) {
@@ -67,7 +69,9 @@ function comparisonTable(experiment) {
 const headOf = (seeds, metrics) => el("tr", {}, el("th", { scope: "col" }, "case"), el("th", { scope: "col", class: "count" }, seeds),
   metrics.map((metric) => el("th", { scope: "col", title: metric.meaning || null }, metric.title)));
 
-const seedsCell = (label, seeds) => el("td", { "data-label": label }, el("span", {}, seeds ? whole(seeds) : "-"));
+// How many seeds a row is of; and of how many others are, if more.
+const seedsCell = (label, seeds, most = seeds) => el("td", { "data-label": label }, el("span", {}, seeds ? whole(seeds) : "-"),
+  seeds < most ? el("span", { class: "fewer" }, `of ${whole(most)}`) : null);
 
 const tableOf = (caption, head, body) => el("div", { class: "scroll" }, el("table", { class: "figures" },
   el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body)));

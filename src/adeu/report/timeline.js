@@ -7,7 +7,7 @@ let gradients = 0;
 
 function drawSpread(box, trace, seek) {
   const width = box.clientWidth, n = trace.length, spread = trace.get("spread"), top = trace.top("spread");
-  const [left, right, above, below] = [34, width - 8, 8, SPREAD_HEIGHT - 34];
+  const [left, right, above, below] = [52, width - 8, 8, SPREAD_HEIGHT - 34];
   const x = (step) => left + (step + 0.5) / n * (right - left);
   const y = (value) => below - (value || 0) / top * (below - above);
   const id = `heat-${gradients++}`;

@@ -4,43 +4,104 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from adeu.core.contract import Normalizer
 from adeu.core.files import inside
 from adeu.envs import Lake, Sea
 from adeu.envs.lake import path_cells, unsafe_cells
 from adeu.envs.sea import right_actions, sea_cells
+from adeu.registry import PARTS
 from adeu.report.report_files import read_columns
 
-SEEDS, EPISODES, STEPS = 2, 3, 20_000
-"""The most that a page shows of a case: seeds, their longest episodes, and steps of an episode."""
+SEEDS, LONGEST, PLACES, STEPS = 2, 3, 5, 20_000
+"""The most that a page shows of a case: seeds; of each, the longest episodes that are traced by number, and those
+that are traced by their place in training; steps of an episode."""
+NUMBERS = 600_000
+"""The most of an experiment, shared out among its cases: about 4 MB of the page."""
 LARGEST = 1e100
 LARGEST_LAKE, LARGEST_SEA = 5_000, 500
 
 
-def read_traces(seed_folders: dict[int, pathlib.Path]) -> list[dict[str, Any]]:
-    """The longest traced episodes of the first seeds, in order."""
-    traces = []
+class Training(NamedTuple):
+    """How long a case trains, in which unit; None where its spec does not say."""
+
+    unit: Literal["step", "episode"] | None
+    total: int | None
+
+    def share(self, place: float | None) -> float | None:
+        """The share of training that lies before a step or an episode."""
+        return None if place is None or not self.total else min(place / self.total, 1.0)
+
+
+def read_training(setting: Any) -> Training:
+    """Of a case, from its spec."""
+    counts: dict[str, Literal["step", "episode"]] = {"steps": "step", "episodes": "episode"}
+    for name, unit in counts.items():
+        total = setting.get(name) if isinstance(setting, dict) else None
+        if type(total) is int and total > 0:
+            return Training(unit, total)
+    return Training(None, None)
+
+
+def read_traces(seed_folders: dict[int, pathlib.Path], training: Training, numbers: int) -> list[dict[str, Any]]:
+    """The traced episodes of the first seeds that go into the page, each seed's in the order of training.
+
+    Args:
+        seed_folders: of the case.
+        training: how long it trains.
+        numbers: how many there may be in all; one episode there is in any case.
+    """
+    traces = list[dict[str, Any]]()
     for seed, folder in sorted(seed_folders.items())[:SEEDS]:
-        found = [(_episode(path), read_columns(path)[1]) for path in _files(folder)]
-        usable = [(episode, columns) for episode, columns in found if 0 < len(columns.get("spread", [])) <= STEPS]
-        longest = sorted(usable, key=lambda each: (-len(each[1]["spread"]), each[0]))[:EPISODES]
-        traces += [
-            {"seed": seed, "episode": episode, "traced": len(usable), "columns": _short(columns)}
-            for episode, columns in sorted(longest, key=lambda each: each[0])
-        ]
+        found = [_trace(path, seed, training) for path in _files(folder)]
+        usable = [each for each in found if 0 < len(each["columns"].get("spread", [])) <= STEPS]
+        longest = sorted(usable, key=lambda each: (-len(each["columns"]["spread"]), each["episode"] or 0))
+        chosen = [each for each in longest if each["episode"] is not None][:LONGEST]
+        chosen += sorted((each for each in usable if each["episode"] is None), key=_progress)[:PLACES]
+        for each in sorted(chosen, key=_progress):
+            size = sum(map(len, each["columns"].values()))
+            if not traces or size <= numbers:
+                numbers -= size
+                traces.append(each | {"columns": _short(each["columns"])})
     return traces
 
 
 def _files(folder: pathlib.Path) -> list[pathlib.Path]:
     below = inside(folder, "traces")
-    found = sorted(below.glob("episode-*.csv")) if below and below.is_dir() else []
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    found = sorted(below.glob("*.csv")) if below and below.is_dir() else []
+    named = (path for path in found if re.fullmatch(r"episode-\d{1,15}|at-\d{1,3}(\.\d{1,15})?", path.stem))
+    return [path for path in named if path.is_file() and not path.is_symlink()]
 
 
-def _episode(path: pathlib.Path) -> int:
-    digits = re.search(r"\d{1,15}", path.stem)
-    return int(digits[0]) if digits else 0
+def _trace(path: pathlib.Path, seed: int, training: Training) -> dict[str, Any]:
+    """An episode by its number, or by the percentage of training at which it stands."""
+    columns = read_columns(path)[1]
+    kind, _, number = path.stem.partition("-")
+    step = next(iter(columns.pop("step", [])), None)
+    episode = int(number) if kind == "episode" else None
+    place = step if training.unit == "step" else episode
+    progress = min(float(number) / 100, 1.0) if episode is None else training.share(place)
+    return {"seed": seed, "episode": episode, "step": short(step), "progress": progress, "columns": columns}
+
+
+def _progress(trace: dict[str, Any]) -> tuple[float, int]:
+    return trace["progress"] or 0.0, trace["episode"] or 0
+
+
+def read_ceiling(setting: Any) -> float | None:
+    """The most that the g of a spec can give, if it is one of ours that has such a limit."""
+    g = setting
+    for name in ("agent", "explorer", "g"):
+        g = g.get(name) if isinstance(g, dict) else None
+    kind = PARTS.get(str(g.get("part"))) if isinstance(g, dict) else None
+    if kind is None or not issubclass(kind, Normalizer):
+        return None
+    try:
+        ceiling = kind(**{name: value for name, value in g.items() if name != "part"}).ceiling
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return short(ceiling) if ceiling else None
 
 
 def _short(columns: dict[str, list[float | None]]) -> dict[str, Any]:

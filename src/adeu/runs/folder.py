@@ -122,11 +122,16 @@ def stored_whole(folder: pathlib.Path, name: str) -> int:
 
 
 def to_csv(columns: Mapping[str, Sequence[object] | NDArray[np.generic]]) -> str:
-    """Columns as text; numbers are written so that reading them gives the same bits."""
-    lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    """Columns as text; numbers are written so that reading them, in their own precision, gives the same bits."""
+    lists = [_values(column) if isinstance(column, np.ndarray) else column for column in columns.values()]
     lines = [",".join(columns)]
     lines += [",".join(map(_number, row)) for row in zip(*lists, strict=True)]
     return "\n".join(lines) + "\n"
+
+
+def _values(column: NDArray[np.generic]) -> list[object]:
+    """Python's numbers, those of 32 bits with no more digits than that takes."""
+    return [float(str(each)) for each in column] if column.dtype == np.float32 else column.tolist()
 
 
 def _number(value: object) -> str:

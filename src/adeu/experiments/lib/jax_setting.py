@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.jax_loop import JaxLoop
+from adeu.agents.tracing import QUARTERS
 from adeu.core import check
 from adeu.envs import (
     JaxCartPole,
@@ -54,6 +55,7 @@ class JaxSetting:
         source: the case whose run of the same seed this one is a control of; f is then `Recorded`.
         control: of the source's spreads, as in `TrainingSetting`: their "mean", or "shuffled".
         recorded: whether the run keeps the spread of every step, for controls.
+        traced_at: fractions of training at which an episode is written down step by step; see `JaxTrainer`.
     """
 
     env: Sea | str
@@ -66,6 +68,7 @@ class JaxSetting:
     source: str = ""
     control: Literal["mean", "shuffled"] = "mean"
     recorded: bool = False
+    traced_at: tuple[float, ...] = QUARTERS
 
     def __post_init__(self) -> None:
         check.instance(self, "agent", Agent)
@@ -90,4 +93,4 @@ class JaxSetting:
         given: Arrays = {}
         if kept is not None:
             given = {"recorded": controlled(self, seed, kept)}
-        return JaxTrainer(loop, seed, self.steps, goal, self.enough, given, self.recorded)
+        return JaxTrainer(loop, seed, self.steps, goal, self.enough, given, self.recorded, self.traced_at)

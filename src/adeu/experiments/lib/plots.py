@@ -32,6 +32,8 @@ LINES: tuple[Line, ...] = ("-", (0, (4, 4)), (0, (1, 2)))
 """Where there are more cases than colours, each colour's first, second and third."""
 WIDEST = 30
 """Letters of a case's name in one line."""
+WIDE = 100.0
+"""How many times its lower quartile a quantity reaches where a logarithmic axis shows more of it."""
 
 
 @contextlib.contextmanager
@@ -89,6 +91,21 @@ def about(curves: Iterable[Curves]) -> str:
     return "; ".join(words)
 
 
+def log_helps(values: Floats) -> bool:
+    """Whether a logarithmic axis shows what a linear one hides: many values are small beside the largest, and none
+    lies far below 0.
+
+    Examples:
+        >>> log_helps(np.array([0.0, 3.0, 40.0, 90_000.0])), log_helps(np.array([-1_400.0, -150.0]))
+        (True, False)
+    """
+    known = values[np.isfinite(values)]
+    positive = known[known > 0]
+    if not positive.size or known.min() < -known.max() / WIDE:
+        return False
+    return bool(known.max() / WIDE > np.quantile(positive, 0.25))
+
+
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
     _plot_line(axes, x, known_mean(values, 0), color, line, case)
@@ -124,8 +141,9 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     together = all(np.all(curve["episode"] == curve["episode"][0, :]) for curve in curves.values())
     for case, curve in curves.items():
         plot_mean(axes, curve["episode" if together else "step"][0, :], curve["return"], *styles[case], case)
-    if any(np.ptp(curve["return"]) > 5_000 for curve in curves.values()):
-        axes.set_yscale("symlog", linthresh=100)
+    returns = np.concatenate([curve["return"].ravel() for curve in curves.values()])
+    if log_helps(returns):
+        axes.set_yscale("symlog", linthresh=10.0 ** round(np.log10(np.nanmax(returns)) - 3))
     axes.set(xlabel="episodes" if together else "steps", ylabel="return of greedy episodes")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:,.0f}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import adeu
+from adeu.agents.tracing import QUARTERS, check_fractions
 from adeu.experiments.lib.gym_env import goal_of, make_env, max_steps_of
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import QLearning
@@ -19,12 +20,17 @@ class TableSetting:
         agent: the agent.
         episodes: how many to train.
         evaluate_every: episodes between two greedy ones.
+        traced_at: fractions of training at which an episode is written down step by step.
     """
 
     env: str
     agent: QLearning
     episodes: int = 20_000
     evaluate_every: int = 100
+    traced_at: tuple[float, ...] = QUARTERS
+
+    def __post_init__(self) -> None:
+        check_fractions(self, "traced_at", self.traced_at)
 
     def trainer(self, seed: int) -> TabularTrainer:
         env = make_env(self.env)
@@ -35,4 +41,5 @@ class TableSetting:
             seed=seed,
             evaluate_every=self.evaluate_every,
         )
-        return TabularTrainer(job, goal_of(env))
+        traced = tuple(max(1, round(fraction * self.episodes)) for fraction in self.traced_at)
+        return TabularTrainer(job, goal_of(env), traced)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.gym_loop import GymLoop
+from adeu.agents.tracing import QUARTERS
 from adeu.core import check
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
@@ -42,6 +43,7 @@ class TrainingSetting:
         traced: the episodes to record step by step, counted from 1.
         overlap: whether the environment steps while the networks train; see `adeu.agents.GymLoop`.
         single_every: training episodes between two single greedy episodes, whose returns the run keeps; 0: none.
+        traced_at: further episodes to write down, by fractions of training; see `adeu.agents.GymLoop`.
     """
 
     env: str
@@ -55,6 +57,7 @@ class TrainingSetting:
     traced: tuple[int, ...] = ()
     overlap: bool = False
     single_every: int = 0
+    traced_at: tuple[float, ...] = QUARTERS
 
     def __post_init__(self) -> None:
         check.instance(self, "agent", Agent)
@@ -83,6 +86,7 @@ class TrainingSetting:
             evaluate_every=self.evaluate_every,
             evaluate_episodes=self.evaluate_episodes,
             traced=self.traced,
+            traced_at=self.traced_at,
             given={} if recorded is None else {"recorded": recorded},
             overlap=self.overlap,
             recorded=not self.source,

@@ -44,10 +44,9 @@ class GymTrainer:
         return self._loop.step
 
     def advance(self) -> Piece:
-        number = self._loop.episode + 1
-        rows, trace = self._loop.advance()
+        rows, traces = self._loop.advance()
         solved: list[Row] = [row | {"solved": int(row["return"] >= self.goal)} for row in rows]
-        return Piece(solved, {f"episode-{number}": trace} if trace else {})
+        return Piece(solved, traces)
 
     def kept(self) -> Arrays:
         """Each step's spread and whether f decided it, and the single greedy episodes, if the loop records them."""

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 
 from adeu.agents.jax_loop import AnyLoopState, JaxLoop, LoopPiece
+from adeu.agents.jax_trace import trace_episode
+from adeu.agents.tracing import Columns, check_fractions, reached, trace_name
 from adeu.behavior.storage import arrays_of, tree_of
 from adeu.core import check
 from adeu.runs.trainers.trainer import Arrays, Piece
@@ -30,6 +32,8 @@ class JaxTrainer:
         enough: ends the run after this many solved evaluations in a row; 0: never.
         given: the arrays that the loop takes, with an entry per step.
         recorded: whether the complete run keeps each step's spread and whether f was asked.
+        traced_at: fractions of `most` at which an episode is written down step by step, as `trace_episode` plays it;
+            1: when the run ends.
     """
 
     loop: JaxLoop
@@ -39,12 +43,14 @@ class JaxTrainer:
     enough: int = 0
     given: Arrays = dataclasses.field(default_factory=dict)
     recorded: bool = False
+    traced_at: tuple[float, ...] = ()
     unit = "steps"
 
     def __post_init__(self) -> None:
         every = self.loop.evaluate_every
         if check.as_whole("a run", "steps", self.most) % every:
             check.refuse("a run", "steps", f"a multiple of evaluate_every={every}", self.most)
+        check_fractions("a run", "traced_at", self.traced_at)
         self.episode = self.first_hit = self.streak = 0
         kept = self.most if self.recorded else 0
         self.spreads, self.asked = np.zeros(kept, np.float32), np.zeros(kept, bool)
@@ -75,6 +81,7 @@ class JaxTrainer:
 
     def advance(self) -> Piece:
         before = self.steps
+        traces = {} if before else self._trace(reached(self.traced_at, -1, 0, self.most))
         self._state, found = self.loop.advance(self._state, self.given)
         piece: LoopPiece = jax.device_get(found)
         if self.recorded:
@@ -92,7 +99,15 @@ class JaxTrainer:
             **{name: float(getattr(piece, name)) for name in self._watched},
             "first_hit": self.first_hit,
         }
-        return Piece([row])
+        fractions = reached(self.traced_at, before, self.steps, self.most)
+        fractions += [1.0] * (1 in self.traced_at and self.done >= self.total)
+        return Piece([row], traces | self._trace(fractions))
+
+    def _trace(self, fractions: list[float]) -> dict[str, Columns]:
+        """An episode as it would be now, by the name of the latest of these fractions; none for none."""
+        if not fractions:
+            return {}
+        return {trace_name(max(fractions)): trace_episode(self.loop, self._state, self.given)}
 
     def kept(self) -> Arrays:
         """Each step's spread and whether f was asked, where that is recorded."""

@@ -1,0 +1,42 @@
+"""What a Stable-Baselines3 logger shows of exploration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stable_baselines3.common.logger import KVWriter, Logger
+
+from adeu.behavior.tally import Tally
+
+
+class ExplorationRows(KVWriter):
+    """Adds the figures of a tally to what a logger writes, each time it writes: percentiles are no running means.
+
+    It stands before the logger's output formats. A copy, as a copied model has it, adds nothing.
+
+    Args:
+        tally: of the decisions since the logger last wrote.
+        logger: of the model.
+    """
+
+    def __init__(self, tally: Tally | None = None, logger: Logger | None = None) -> None:
+        self.tally, self._logger = tally, logger
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        if self.tally is not None and self._logger is not None:
+            for name, value in self.tally.scalars().items():
+                self._logger.record(name, value)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExplorationRows, ()
+
+
+def show(tally: Tally, logger: Logger) -> None:
+    """Lets the logger show this tally, and no other."""
+    first = logger.output_formats[0] if logger.output_formats else None
+    if not (isinstance(first, ExplorationRows) and first.tally is tally):
+        others = [each for each in logger.output_formats if not isinstance(each, ExplorationRows)]
+        logger.output_formats = [ExplorationRows(tally, logger), *others]

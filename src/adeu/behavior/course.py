@@ -1,0 +1,64 @@
+"""The course of training: what uncertainty and spread were like at moments from its start to now."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adeu.behavior.history import History
+from adeu.behavior.tally import PERCENTILES
+
+MOMENTS, FIRST = 256, 100
+LEVELS = (PERCENTILES["spread_p10"], 50.0, PERCENTILES["spread_p90"])
+
+
+class Course(NamedTuple):
+    """Percentiles at up to 256 moments, however long the training is: arrays, written in place.
+
+    Moments lie 100 decisions apart at first. When all places are taken, every second moment is dropped, and from
+    there on they lie twice as far apart.
+    """
+
+    steps: NDArray[np.int64]
+    """Environment steps before each moment."""
+    bands: NDArray[np.float32]
+    """At each moment, of f(s) and g(f(s)): the 10th, 50th and 90th percentile over the decisions since the moment
+    before, the last 1,000 at most, in which f was asked; NaN if it never was."""
+
+    @classmethod
+    def empty(cls) -> Course:
+        return cls(np.zeros(MOMENTS, np.int64), np.full((MOMENTS, 2, len(LEVELS)), np.nan, np.float32))
+
+    def follow(self, step: int, history: History) -> None:
+        """Takes in the last decision of the history, before which so many steps were taken."""
+        acts = int(history.acts)
+        every = _distance(acts)
+        if every != _distance(acts - 1):
+            for places in self:
+                places[: MOMENTS // 2] = places[1::2]  # those at multiples of the new distance
+        if acts % every == 0:
+            moment = acts // every - 1
+            self.steps[moment], self.bands[moment] = step, _band(history, every)
+
+    def until(self, step: int, history: History) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Steps and bands of all moments, and of the decisions since the last one, up to now."""
+        moments, since = divmod(int(history.acts), _distance(int(history.acts)))
+        steps, bands = self.steps[:moments], self.bands[:moments]
+        if since:
+            steps, bands = np.append(steps, step), np.append(bands, _band(history, since)[None], axis=0)
+        return steps, bands
+
+
+def _distance(acts: int) -> int:
+    """Decisions between two moments, after so many decisions."""
+    return FIRST << (acts // (FIRST * (MOMENTS + 1))).bit_length()
+
+
+def _band(history: History, most: int) -> NDArray[np.float32]:
+    asked = history.recent(history.asked, most)
+    if not asked.any():
+        return np.full((2, len(LEVELS)), np.nan, np.float32)
+    values = (history.recent(ring, most)[asked] for ring in (history.uncertainties, history.spreads))
+    return np.stack([np.percentile(each, LEVELS) for each in values]).astype(np.float32)
