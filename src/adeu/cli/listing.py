@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import adeu
-from adeu.cli import List
+from adeu.cli.commands import List
 from adeu.core import check
 from adeu.experiments import NAMES, locate
 

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
-from adeu.cli import Run, Train, Work
+from adeu.cli.commands import Run, Train, Work
 from adeu.core import check
 from adeu.experiments import NAMES, find, locate
 from adeu.experiments.lib import plots
