@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
 from adeu.agents.checked_env import CheckedEnv
+from adeu.agents.hosting import agent_hosts, unsaved_hosts
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader
 from adeu.behavior.tally import Tally
@@ -90,7 +91,7 @@ class GymLoop:
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
         self.agent = self.agent.bind(*spaces)
-        check_needs(self.agent, frozenset(self.given))
+        check_needs(self.agent, frozenset(self.given).union(host.name for host in agent_hosts(self.agent)))
         self._reader = Reader(*spaces)
         self._tally = Tally(self.agent.explorer)
         self.step = self.episode = 0
@@ -138,7 +139,9 @@ class GymLoop:
         return rows, _columns(noted) if traced else {}
 
     def arrays(self) -> Arrays:
-        """Between two calls of `advance`, everything that changes."""
+        """Between two calls of `advance`, everything that changes; nothing where a part learns what is not saved."""
+        if unsaved_hosts(self.agent):
+            return {}
         counts = {"step": np.array(self.step), "episode": np.array(self.episode)}
         recorded = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
         spreads = {name: array[: self.step].copy() for name, array in recorded.items()}

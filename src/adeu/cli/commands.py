@@ -62,14 +62,15 @@ class Run(Work):
 
 @dataclasses.dataclass(frozen=True)
 class Train(Work):
-    """Trains an agent in a Gymnasium environment, beside those of earlier calls."""
+    """Trains agents that differ in their f in a Gymnasium environment, and compares them."""
 
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
     agent: str | None = None
     """The agent, such as dqn or td3; the one for the environment's spaces if not given."""
-    f: str | None = None
-    """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
+    f: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """The uncertainty: a part's name, its import path package.module:name, or its JSON. May be given again: each is
+    compared with the first. The agent's if not given."""
     g: str | None = None
     """The normaliser."""
     D: str | None = None

@@ -6,17 +6,19 @@ import json
 import operator
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from adeu.core.files import inside
 from adeu.experiments import NAMES
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import WATCHED, Experiment, Metric
+from adeu.experiments.lib.naming import base
 from adeu.experiments.lib.tables import number, pair, under
+from adeu.experiments.lib.titles import filled
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.report_files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
-from adeu.report.traces import read_map, read_traces, short
+from adeu.report.traces import read_ceiling, read_map, read_traces, short
 from adeu.runs.identity import RESUMED, to_data
 from adeu.runs.statistics import share
 
@@ -73,7 +75,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     curves, styles = points(partial.curves) if partial else read_curves(folder), plots.style(cases)
     return {
         "name": name if name != "." else folder.resolve().name,
-        "title": known.title if known else "",
+        "title": title(known, flat.values()) if known else "",
         "lesson": known.lesson if known and not changed else "",
         "changed": changed,
         "partial": partial.runs if partial else None,
@@ -89,6 +91,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
                 "curve": curves.get(case),
                 "traces": (traces := read_traces(runs[case])),
                 "map": read_map(settings[case]) if traces else None,
+                "ceiling": read_ceiling(settings[case]),
             }
             for case in cases
         ],
@@ -182,15 +185,20 @@ def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str
     return {path: value for path, value in flat[case].items() if path not in same}
 
 
+def title(known: Experiment, flat: Collection[Mapping[str, str]]) -> str:
+    """By the settings of the runs; by the experiment's own where there are no runs."""
+    return filled(known.title, flat) if any(flat) else known.heading
+
+
 def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
     """In which settings the runs are not the experiment's own, in words."""
     ours = {case: dict(flatten(to_data(setting))) for case, setting in known.cases.items()}
     words = [
-        f"{path} is {value}, not {ours[case].get(path, 'there')}"
+        f"{path} is {value}, not {own.get(path, 'there')}"
         for case, settings in flat.items()
-        if case in ours
+        if (own := ours.get(case) or ours.get(base(case)))
         for path, value in settings.items()
-        if ours[case].get(path) != value and path not in HARMLESS
+        if own.get(path) != value and path not in HARMLESS
     ]
     return list(dict.fromkeys(words))[:6]
 

@@ -17,7 +17,8 @@ function makeTrace(entry, raw, map) {
   return {
     entry, get, seed: raw.seed, episode: raw.episode, traced: raw.traced, length: columns.spread.length,
     map: known ? map : null, dimensions,
-    top: (name) => roundUp(columns[name].reduce((most, value) => Math.max(most, value ?? 0), 0)),
+    // Colours and axes of the spread run from 0 to g's ceiling in every episode, where g has one.
+    top: (name) => (name === "spread" && entry.ceiling) || roundUp(columns[name].reduce((most, value) => Math.max(most, value ?? 0), 0)),
     leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
     explores(step) { return !dimensions.length && (this.leaves(step) || Boolean(columns.explored?.[step])); },
     actions: known ? map.names.map((_, i) => i) : values.length <= MOST_LANES ? values : [],
@@ -33,7 +34,7 @@ const exploring = (trace) => [...Array(trace.length).keys()].filter((step) => tr
 function story(trace) {
   const n = trace.length, steps = exploring(trace), late = steps.filter((step) => step >= n - LAST);
   const spread = trace.get("spread");
-  const amount = (value) => (value && value < 0.001 ? "below 0.001" : figure(Number(value.toPrecision(2))));
+  const amount = (value) => (value && value < 0.001 ? "below 0.001" : brief(value));
   const count = (value) => (value ? whole(value) : "none");
   if (trace.dimensions.length) {
     const [least, most] = [Math.min(...spread), Math.max(...spread)];
@@ -121,7 +122,9 @@ function exploreView(experiment) {
   }
   function drawMaps() {
     const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, map = trace.map;
-    const heats = heatOf(trace, trace.get(paint.value) ? paint.value : "spread", now), here = map.cells[trace.get("state")[now]];
+    const painted = trace.get(paint.value) ? paint.value : "spread";
+    const heats = heatOf(trace, painted, now), here = map.cells[trace.get("state")[now]];
+    most.textContent = brief(trace.top(painted));
     const [best, action] = [trace.get("best")?.[now], trace.get("action")?.[now]];
     const frame = frameAround(map, here, window);
     drawNear(near, side, map, heats, here, frame, best, action);
@@ -184,10 +187,10 @@ function exploreView(experiment) {
   const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
   const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
     key("k-mark", "a step that explores"));
-  const labels = el("span", { class: "labels" });
+  const labels = el("span", { class: "labels" }), most = el("span");
   const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: white, the policy; purple, the agent"),
     labels, el("span", {}, el("label", {}, "colour: ", paint)),
-    el("span", { class: "scale" }, "low", el("span", { class: "ramp" }), "high"));
+    el("span", { class: "scale" }, "0", el("span", { class: "ramp" }), most));
   const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,
     el("div", { class: "buttons" }, play, before, after, speed), el("h4", {}, "Around this step"), dimensionLabel, closeBox, legend, maps,
     mapLegend);

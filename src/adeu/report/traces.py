@@ -6,10 +6,12 @@ import pathlib
 import re
 from typing import Any
 
+from adeu.core.contract import Normalizer
 from adeu.core.files import inside
 from adeu.envs import Lake, Sea
 from adeu.envs.lake import path_cells, unsafe_cells
 from adeu.envs.sea import right_actions, sea_cells
+from adeu.registry import PARTS
 from adeu.report.report_files import read_columns
 
 SEEDS, EPISODES, STEPS = 2, 3, 20_000
@@ -74,6 +76,16 @@ def read_map(setting: Any) -> dict[str, Any] | None:
     except (TypeError, ValueError):
         pass
     return None
+
+
+def read_ceiling(setting: Any) -> float | None:
+    """The largest spread that the g in a spec gives, if it is one of adeu's."""
+    try:
+        fields = dict(setting["agent"]["explorer"]["g"])
+        g = PARTS[fields.pop("part")](**fields)
+    except (TypeError, ValueError, LookupError):
+        return None
+    return g.ceiling if isinstance(g, Normalizer) else None
 
 
 def _fits(plain: Any, largest: int) -> bool:

@@ -55,7 +55,10 @@ class Trainer(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """All that changes in training: what `restore` needs to resume from here."""
+        """All that changes in training: what `restore` needs to resume from here.
+
+        Empty: it cannot be saved, and an interrupted run starts again.
+        """
         ...
 
     def restore(self, arrays: Arrays) -> None:
