@@ -80,3 +80,29 @@ class Mentor(adeu.Guard):
 
     def update(self, state, batch, **given):
         return state.at[batch.action].add(batch.reward)
+
+
+class Hosted:
+    """Somebody's code, as an object with methods."""
+
+    def __init__(self):
+        self.batches = 0
+
+    def compute(self, obs):
+        return np.linalg.norm(obs, axis=1)
+
+    def learn(self, batch):
+        self.batches += 1
+
+    def state(self):
+        return {"batches": self.batches}
+
+    def set_state(self, state):
+        self.batches = state["batches"]
+
+
+_HOSTED = Hosted()
+LAMBDA = adeu.from_function(lambda obs: jnp.linalg.norm(obs))
+HOSTED = adeu.from_host(_HOSTED.compute, _HOSTED.learn, state=_HOSTED.state, set_state=_HOSTED.set_state)
+NESTED = adeu.Rollouts(adeu.Sum((LAMBDA, adeu.from_function(first_entry))), rho=0.1, c=0.5)
+FAR = Distance(scale=10.0)

@@ -14,7 +14,9 @@ from adeu.cli import listing, main
 from adeu.cli.running import read_seeds
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
-SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]"]
+SMALL = ["--set", "lake.size=12", "--set", "episodes=300"]
+SUFFIX = "-size=12-episodes=300"
+"""What these settings add to the names of cases."""
 
 
 def adeu(*arguments, **options):
@@ -52,8 +54,15 @@ def test_list_names_every_experiment_and_part():
 
 def test_list_describes_an_experiment_and_a_part(refused):
     listed = adeu("list", "frozen-lake").stdout
-    for text in ("seeds     0, 1, 2, 3, 4", "two minutes", "f Counts(num_states=None, beta=0.9)", "lake.size"):
+    for text in (
+        "seeds     0:5",
+        "two minutes",
+        "f Counts(num_states=None, beta=0.9)",
+        "beta            0.9 in adeu",
+    ):
         assert text in listed
+    assert "smaller   --set lake.size=400 --set episodes=8000" in listed
+    assert "adeu-beta=0.1" in adeu("list", "frozen-lake-sensitivity").stdout
     assert "deep-sea/100" in adeu("list", "deep-sea").stdout
     assert "ez-carried" in adeu("list", "deep-sea/40").stdout
     assert "Args:\n    scale" in adeu("list", "Rnd").stdout
@@ -72,9 +81,10 @@ def test_what_only_prints_imports_no_engine(arguments):
     assert len(done.stdout.splitlines()) > 1
 
 
-def test_ctrl_c_amid_imports_is_silent(tmp_path):
-    """The signal comes from within the import of JAX, before any work."""
-    (tmp_path / "jax.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()")
+@pytest.mark.parametrize("module", ["tyro", "jax"])
+def test_ctrl_c_amid_imports_is_silent(module, tmp_path):
+    """The signal comes from within the first import that takes long, and from JAX's, before any work."""
+    (tmp_path / f"{module}.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()")
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     script += f"sys.path.insert(0, {str(tmp_path)!r}); from adeu.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", script, "run", "frozen-lake"], capture_output=True, text=True)
@@ -100,14 +110,16 @@ def test_run_ends_with_a_table_and_its_files(lake):
     ):
         assert text in done.stdout
     assert "paper 88,854" not in done.stdout
-    for name in ("curves.png", "curves.svg", "curves.csv", "summary.json", "adeu/seed-1/metrics.csv"):
+    for name in ("curves.png", "curves.svg", "curves.csv", "summary.json", f"adeu{SUFFIX}/seed-1/metrics.csv"):
         assert (out / "frozen-lake" / name).stat().st_size > 100
+    assert "a frozen lake of size 12" in done.stdout
+    assert "1500" not in done.stdout
 
 
 def test_summary_holds_a_row_for_every_figure(lake):
     out, _ = lake
     rows = json.loads((out / "frozen-lake" / "summary.json").read_text())
-    assert {row["case"] for row in rows} == {"eps-greedy", "adeu", "im", "ucb"}
+    assert {row["case"] for row in rows} == {f"{case}{SUFFIX}" for case in ("eps-greedy", "adeu", "im", "ucb")}
     assert {row["metric"] for row in rows} == {"mean", "max", "first_solved", "solved"}
     for row in rows:
         assert list(row)[:7] == ["case", "metric", "value", "low", "high", "seeds", "paper"]
@@ -132,7 +144,11 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         "run", "frozen-lake/adeu", "--seeds", "3", "--set", "f.beta=0.5", "--out", tmp_path / "x", "--dry-run"
     )
     (spec,) = json.loads(done.stdout)
-    assert (spec["case"], spec["seed"], spec["setting"]["agent"]["explorer"]["f"]["beta"]) == ("adeu", 3, 0.5)
+    assert (spec["case"], spec["seed"], spec["setting"]["agent"]["explorer"]["f"]["beta"]) == (
+        "adeu-beta=0.5",
+        3,
+        0.5,
+    )
     assert "1 runs" in done.stderr
     assert "at most 135,000,000 steps" in done.stderr
     assert not (tmp_path / "x").exists()
@@ -195,14 +211,13 @@ class TestTrain:
         done = adeu("train", "CliffWalking-v1", *coin, *small)
         assert done.returncode == 0, done.stderr
         rows = json.loads(done.stdout)
-        case = "q-learning-Constant(c=0.1)-Identity-Bernoulli-episodes=500-alpha=1.0"
-        assert {row["case"] for row in rows} == {case}
+        assert {row["case"] for row in rows} == {"constant-c=0.1-identity-bernoulli-alpha=1-episodes=500"}
         assert next(row["value"] for row in rows if row["metric"] == "max") > -100
         folder = tmp_path / "train" / "CliffWalking-v1"
         assert (folder / "report.html").exists()
         (folder / "curves.svg").unlink()
         assert adeu("plot", "train/CliffWalking-v1", "--out", tmp_path).returncode == 0
-        assert "Constant" in (folder / "curves.svg").read_text()
+        assert "constant" in (folder / "curves.svg").read_text()
 
     def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
         (tmp_path / "mine.py").write_text(
@@ -219,8 +234,51 @@ class TestTrain:
         done = adeu("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
-        assert spec["case"] == "dqn-Mine-Clip(high=0.3)-Bernoulli-steps=2000-f.c=0.1"
+        assert spec["case"] == "mine-clip-high=0.3-c=0.1-steps=2000"
         assert spec["setting"]["agent"]["explorer"]["f"] == {"part": "mine:Mine", "c": 0.1}
+
+    def test_several_f_are_compared_with_the_first(self, tmp_path):
+        other = '{"part": "Counts", "beta": 0.1}'
+        few = ["CliffWalking-v1", "--set", "episodes=300", "--seeds", "0:2", "--out", tmp_path]
+        done = adeu("train", *few, "--f", "counts", "--f", other, "--f", "constant")
+        assert done.returncode == 0, done.stderr
+        names = ["counts-episodes=300", "counts-beta=0.1-episodes=300", "constant-episodes=300"]
+        folder = tmp_path / "train" / "CliffWalking-v1"
+        rows = json.loads((folder / "summary.json").read_text())
+        assert list(dict.fromkeys(row["case"] for row in rows)) == names
+        paired = [row for row in rows if row["metric"] == "mean"]
+        assert [(row["reference"], row["common_seeds"]) for row in paired] == [(None, None)] + [(names[0], 2)] * 2
+        told = " ".join(done.stdout.split())
+        assert f"{names[0]} f = Counts(num_states=None, beta=0.9), g = ShiftedSigmoid(shift=2.0)" in told
+        assert f"{names[2]} f = Constant(c=0.8807970779778824), g = Identity()" in told
+        assert "all of them D = Categorical(temperature=1.0), agent = QLearning(alpha='1/n')" in told
+        written = {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")}
+        assert len(written) == 6
+        again = adeu("train", *few, "--f", other, "--json")
+        rows = json.loads(again.stdout)
+        assert {row["reference"] for row in rows} == {None, names[1]}
+        assert {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")} == written
+
+    def test_an_f_of_from_host_learns_anew_in_each_run(self, tmp_path):
+        """One worker takes both seeds; what the module learned with the first is not there in the second."""
+        (tmp_path / "outside.py").write_text(
+            "import adeu, numpy as np\n"
+            "seen = []\n"
+            "def learn(batch): seen.append(batch.obs.mean())\n"
+            "f = adeu.from_host(lambda obs: np.full(len(obs), 1 / (1 + len(seen))), learn)\n"
+        )
+        few = ["CartPole-v1", "--f", "outside:f", "--steps", "1000", "--set", "warmup=100", "--set", "batch=8"]
+        few += ["--set", "hidden=[8]", "--set", "evaluate_episodes=1", "--jobs", "1", "--quiet"]
+        both = adeu("train", *few, "--seeds", "0:2", "--out", "both", cwd=tmp_path)
+        assert both.returncode == 0, both.stderr
+        assert "what outside:f.learn learns is not saved: an interrupted run starts again" in both.stderr
+        assert adeu("train", *few, "--seeds", "1", "--out", "alone", cwd=tmp_path).returncode == 0
+        (alone,) = (tmp_path / "alone").rglob("metrics.csv")
+        second = tmp_path / "both" / alone.relative_to(tmp_path / "alone")
+        assert second.read_bytes() == alone.read_bytes()
+        spec = json.loads(alone.with_name("spec.json").read_text())
+        assert spec["case"].startswith("f-")
+        assert spec["setting"]["agent"]["explorer"]["f"]["compute"] == {"function": "outside:f.compute"}
 
     def test_what_a_module_prints_is_not_in_the_json(self, tmp_path):
         """When it is imported, when it is used, from below Python, and when the process ends."""
@@ -270,7 +328,14 @@ class TestTrain:
             ),
             (["CliffWalking-v1", "--D", "gaussian"], "such as Bernoulli, Categorical, Options; got 'gaussian'"),
             (["CliffWalking-v1", "--f", "cuonts"], "did you mean 'Counts'"),
-            (["CliffWalking-v1", "--f", "constant"], 'give it as JSON, {"part": "Constant", ...}'),
+            (["CliffWalking-v1", "--f", "schedule"], 'give it as JSON, {"part": "Schedule", ...}'),
+            (
+                ["CliffWalking-v1", "--f", "constant", "--g", "identity"],
+                "--f constant takes a g with a largest spread",
+            ),
+            (["CliffWalking-v1", "--f", "counts", "--f", "counts"], "--f takes each f once, got 'counts'"),
+            (["CliffWalking-v1", "--f", "counts", "--f", "Counts"], "--f takes each f once, got 'Counts'"),
+            (["CliffWalking-v1", "--f", "tests.functions:host_norm"], "a function becomes one by adeu.from_function"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path, refused):
@@ -289,11 +354,11 @@ def test_plot_draws_again_from_the_runs(lake, refused, tmp_path):
     assert adeu("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
     assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # what other calls completed stands beside it
     shutil.copytree(out / "frozen-lake", tmp_path / "frozen-lake")
-    metrics = tmp_path / "frozen-lake/ucb/seed-1/metrics.csv"
+    metrics = tmp_path / f"frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
     done = adeu("plot", "frozen-lake", "--out", tmp_path)
     assert done.returncode == 0
-    assert "ucb/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
+    assert f"ucb{SUFFIX}/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
     said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
     assert "has no complete run of frozen-lake; first: adeu run" in said
 
@@ -307,21 +372,21 @@ def test_damaged_runs_beside_are_named_and_left_out(lake, tmp_path):
     """Another case's run was changed: the one that was asked for is complete, and says so."""
     out, _ = lake
     shutil.copytree(out, tmp_path / "out")
-    metrics = tmp_path / "out/frozen-lake/ucb/seed-1/metrics.csv"
+    metrics = tmp_path / f"out/frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
     (tmp_path / "out/frozen-lake/report.html").unlink()
     done = adeu("run", "frozen-lake/adeu", "--seeds", "0:2", "--out", tmp_path / "out", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "ucb/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
+    assert f"ucb{SUFFIX}/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
     assert "eps-greedy" in done.stdout
 
 
 def test_a_failed_run_is_named_in_json_too(lake, tmp_path):
     out, _ = lake
     shutil.copytree(out, tmp_path / "out")
-    (tmp_path / "out/frozen-lake/adeu/seed-1/spec.json").unlink()
+    (tmp_path / f"out/frozen-lake/adeu{SUFFIX}/seed-1/spec.json").unlink()
     done = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", tmp_path / "out", "--json", *SMALL)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "frozen-lake/adeu/seed-1 failed: " in done.stderr
+    assert f"frozen-lake/adeu{SUFFIX}/seed-1 failed: " in done.stderr
     assert "spec.json is missing" in done.stderr
     assert "1 of 8 runs failed. Complete runs are kept; run the same command to retry." in done.stderr

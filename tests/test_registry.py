@@ -2,14 +2,18 @@
 
 import json
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import adeu
-from adeu.registry import PARTS
+from adeu.registry import PARTS, read_part
 from tests import functions
 
 
@@ -82,3 +86,42 @@ def test_a_script_is_not_a_module_others_could_import():
 def test_bad_json(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         adeu.from_json(text)
+
+
+class TestInstances:
+    """Parts that an import path names: their functions may have no name of their own."""
+
+    @pytest.mark.parametrize("name", ["LAMBDA", "HOSTED", "NESTED", "FAR"])
+    def test_they_go_to_json_and_back_by_their_place(self, name):
+        part = read_part("--f", f"tests.functions:{name}")
+        assert adeu.from_json(adeu.to_json(part)) == part
+        assert pickle.loads(pickle.dumps(part)) == part
+        assert hash(part) == hash(read_part("--f", f"tests.functions:{name}"))
+
+    def test_functions_that_have_a_name_keep_it(self):
+        part = read_part("--f", "tests.functions:NESTED")
+        assert json.loads(adeu.to_json(part)) == {
+            "part": "Rollouts",
+            "f": {
+                "part": "Sum",
+                "terms": [
+                    {"part": "FromFunction", "function": {"function": "tests.functions:NESTED.f.terms.0.function"}},
+                    {"part": "FromFunction", "function": {"function": "tests.functions:first_entry"}},
+                ],
+            },
+            "rho": 0.1,
+            "c": 0.5,
+        }
+
+    def test_they_compute_what_they_did(self):
+        obs = jnp.array([3.0, 4.0])
+        part = read_part("--f", "tests.functions:LAMBDA")
+        for each in (functions.LAMBDA, part):
+            assert float(jax.jit(lambda obs, each=each: each.measure(None, (), (), obs)[0])(obs)) == 5.0
+        assert read_part("--f", "tests.functions:HOSTED").compute(np.array([[3.0, 4.0]])) == [5.0]
+
+    def test_a_function_is_no_part(self):
+        with pytest.raises(
+            ValueError, match=r"not a part.*a function becomes one by adeu.from_function or adeu.from_h"
+        ):
+            read_part("--f", "tests.functions:first_entry")

@@ -22,7 +22,7 @@ SHADOWS = (
     "jax",
     "ray",
 )
-SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--set", "traced=[]", "--seeds", "0", "--jobs", "1"]
+SMALL = ["--set", "lake.size=12", "--set", "episodes=300", "--seeds", "0", "--jobs", "1"]
 MINE = """
 import adeu, dataclasses, jax.numpy as jnp
 

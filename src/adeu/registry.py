@@ -1,7 +1,8 @@
 """Looks up parts by name, and converts them to JSON and back.
 
 A part is a JSON object: `"part"` holds its name (adeu's own) or its import path `package.module:Name` (a user's),
-the other members its fields. A function is `{"function": "package.module:name"}`.
+the other members its fields. A function is `{"function": "package.module:name"}`; one that has no name of its own,
+such as a lambda in a part `mine`, goes by its place there, `package.module:mine.function`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,20 @@ PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """A function that has no import path of its own, by its place in a part that has one; loaded when it is called.
+
+    Args:
+        path: such as `package.module:mine.function`; elements of a tuple go by their number.
+    """
+
+    path: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _load(self.path)(*arguments)
+
+
 def find_part(name: str) -> type[Part]:
     """The class of a part by its name or by its import path `package.module:Name`.
 
@@ -54,12 +69,15 @@ def find_part(name: str) -> type[Part]:
         return PARTS[name]
     found = _load(name)
     if not (isinstance(found, type) and issubclass(found, Part)):
-        raise ValueError(f"{name!r} is not a part: a class made from Mechanism, Normalizer, Distribution or Guard")
+        how = "a function becomes one by adeu.from_function or adeu.from_host"
+        raise ValueError(f"{name!r} is not a part: a Mechanism, Normalizer, Distribution or Guard; {how}")
     return found
 
 
 def read_part(argument: str, text: str) -> Any:
     """The part that an argument names: by its name in upper or lower case, by its import path, or by its JSON.
+
+    An import path names a class, or a part such as `adeu.from_host` returns.
 
     Examples:
         >>> read_part("--f", "counts"), read_part("--f", '{"part": "Constant", "c": 0.1}')
@@ -67,6 +85,8 @@ def read_part(argument: str, text: str) -> Any:
     """
     if text.lstrip().startswith("{"):
         return from_json(text)
+    if ":" in text and isinstance(found := _load(text), Part):
+        return _with_paths(found, text)
     kind = find_part({name.lower(): name for name in PARTS}.get(text.lower(), text))
     try:
         return kind()
@@ -128,7 +148,7 @@ def _decode(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if set(value) == {"function"}:
-        return _load(value["function"])
+        return _with_paths(_load(value["function"]), value["function"])
     if not isinstance(value.get("part"), str):
         raise ValueError(f"not a part's JSON: {value!r} has no member 'part' with its name")
     kind = find_part(value["part"])
@@ -148,6 +168,8 @@ def _name(kind: type[Part]) -> str:
 
 
 def _path(value: Any) -> str:
+    if isinstance(value, Imported):
+        return value.path
     return f"{value.__module__}:{getattr(value, '__qualname__', type(value).__qualname__)}"
 
 
@@ -158,8 +180,8 @@ def _load(path: Any) -> Any:
     try:
         found: Any = importlib.import_module(module)
         for attribute in name.split("."):
-            found = getattr(found, attribute)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+            found = found[int(attribute)] if attribute.isdigit() else getattr(found, attribute)
+    except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path!r} cannot be imported ({error}); it takes package.module:Name") from None
     return found
 
@@ -179,10 +201,25 @@ def _require_paths(value: Any) -> None:
 
 
 def _require_path(value: Any) -> None:
+    if not _is_importable(value):
+        raise ValueError(f"{_path(value)} has no import path to load it by; define it by name at the top of a module")
+
+
+def _is_importable(value: Any) -> bool:
     path = _path(value)
     try:
         found = None if path.startswith("__main__:") else _load(path)
     except ValueError:
-        found = None
-    if found is not value:
-        raise ValueError(f"{path} cannot be imported; define it by name at the top level of a module")
+        return False
+    return found is value or isinstance(value, Imported)
+
+
+def _with_paths(value: Any, path: str) -> Any:
+    """A part that was loaded by a path, with functions that only this path leads to as `Imported`."""
+    if isinstance(value, Part):
+        names = [field.name for field in dataclasses.fields(value) if field.init]
+        fields = {name: _with_paths(getattr(value, name), f"{path}.{name}") for name in names}
+        return dataclasses.replace(value, **fields)
+    if isinstance(value, tuple):
+        return tuple(_with_paths(item, f"{path}.{place}") for place, item in enumerate(value))
+    return Imported(path) if callable(value) and not _is_importable(value) else value

@@ -82,6 +82,10 @@ def test_the_names_that_programs_rely_on():
     assert {metric.name for metric in find("safe-frozen-lake").metrics} >= {"mean", "max", "violations"}
 
 
+PLACES = (0.05, 0.25)
+"""In training, of traced episodes."""
+
+
 def small(setting, size=30, episodes=1000, **changes):
     there = dataclasses.replace(setting.lake, size=size)
     return dataclasses.replace(setting, lake=there, episodes=episodes, traced=(), **changes)
@@ -151,13 +155,18 @@ class TestLakes:
         assert len({repr(case) for case in cases.values()}) == len(cases)
 
     def test_traces_are_written_for_the_episodes_asked_for(self):
-        trainer = dataclasses.replace(small(lake_setting.adeu_counts()), traced=(50, 250)).trainer(0)
+        trainer = dataclasses.replace(small(lake_setting.adeu_counts()), traced=PLACES).trainer(0)
         traces = {}
         while trainer.done < trainer.total:
             traces |= trainer.advance().traces
         assert set(traces) == {"episode-50", "episode-250"}
+        assert [
+            dataclasses.replace(small(lake_setting.adeu_counts(), episodes=300), traced=(0.001, 1.0))
+            .trainer(0)
+            .traced
+        ] == [(1, 300)]
         again = rows(small(lake_setting.adeu_counts()))
-        whole = rows(dataclasses.replace(small(lake_setting.adeu_counts()), traced=(50, 250)))
+        whole = rows(dataclasses.replace(small(lake_setting.adeu_counts()), traced=PLACES))
         assert all((again[name] == whole[name]).all() for name in again)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import adeu
 from adeu.agents import Td3
-from adeu.cli import List, listing
+from adeu.cli import listing
+from adeu.cli.commands import List
 from adeu.experiments import NAMES, locate
 from adeu.experiments.lib.experiment import SPREAD, curve_columns
 from adeu.experiments.lib.training_setting import TrainingSetting, controlled

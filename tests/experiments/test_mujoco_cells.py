@@ -26,7 +26,8 @@ def test_every_cell_runs(env, row, tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == 130
     assert start(*command, out=out, checkpoint_seconds=60).wait() == 0, said(out)
-    columns = read_metrics(out / f"mujoco/{env}/{row}/seed-0/metrics.csv")
+    name = f"{row}-steps=1500-warmup=500-evaluate_every=500-evaluate_episodes=1"
+    columns = read_metrics(out / f"mujoco/{env}/{name}/seed-0/metrics.csv")
     assert columns["step"].tolist() == [0, 500, 1000, 1500]
     assert np.isfinite(columns["return"]).all()
     for name in columns.keys() - {"saturated", "spread_p10", "spread_p90"}:  # which exist where f was asked

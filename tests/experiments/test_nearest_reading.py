@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from adeu.cli import Run
+from adeu.cli.commands import Run
 from adeu.experiments import mujoco_reading
 from adeu.experiments.lib.nearest_reading import (
     HORIZONS,

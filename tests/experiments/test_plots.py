@@ -21,6 +21,12 @@ def test_a_case_keeps_its_colour_and_shares_it_with_none():
     assert len(set(plots.style(map(str, range(20))).values())) == 20  # where colours run out, lines differ
 
 
+def test_variants_of_a_case_have_its_colour_and_another_line():
+    styles = plots.style(["adeu", "adeu-size=60", "im", "im-size=60", "adeu-eq1-size=60"])
+    assert styles["adeu-size=60"][0] == styles["adeu"][0] == plots.style(["adeu-size=60"])["adeu-size=60"][0]
+    assert len(set(styles.values())) == 5
+
+
 @pytest.mark.parametrize("seeds", [1, 4, 5, 9])
 def test_a_mean_has_a_band_from_five_seeds_on_and_single_runs_below(seeds):
     axes, x = Figure().subplots(), np.arange(6.0)

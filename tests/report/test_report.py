@@ -9,7 +9,7 @@ import pytest
 from adeu.report import write_report
 from adeu.runs.folder import done, to_csv
 from adeu.runs.load import read_metrics
-from tests.report.conftest import adeu
+from tests.report.conftest import LAKE, adeu
 
 PICTURE = """Array.from(document.querySelectorAll('#experiment-0 canvas')).map(each => each.toDataURL()).concat(
     Array.from(document.querySelectorAll('#experiment-0 .explore svg')).map(each => each.outerHTML))"""
@@ -85,7 +85,7 @@ def test_the_table_holds_the_numbers_of_the_summary(opened, runs):
 def test_cases_are_compared_with_the_reference(opened, runs):
     rows = json.loads((runs[0] / "frozen-lake" / "summary.json").read_text())
     compared = [row for row in rows if row["common_seeds"]]
-    assert {row["reference"] for row in compared} == {"eps-greedy"}
+    assert {row["reference"] for row in compared} == {f"eps-greedy{LAKE}"}
     cells = opened.run("""Array.from(document.querySelectorAll('#experiment-0 td[data-compared]')).map(
         cell => [cell.parentNode.querySelector('th').innerText, cell.dataset.compared, cell.innerText])""")
     assert len(cells) == len(compared) == 9
@@ -94,7 +94,7 @@ def test_cases_are_compared_with_the_reference(opened, runs):
         text = shown[row["case"], row["metric"]]
         assert f"better {row['improvement']:.0%} ({row['improvement_low']:.0%} to" in text
     caption = opened.run("document.querySelectorAll('#experiment-0 caption')[1].textContent")
-    assert caption.startswith("How much more than eps-greedy, seed by seed")
+    assert caption.startswith(f"How much more than eps-greedy{LAKE}, seed by seed")
 
 
 def test_a_share_has_a_dot_for_each_run(opened, runs):
@@ -134,6 +134,7 @@ def test_a_known_experiment_says_what_it_is_and_what_was_changed(opened):
     text = opened.run("document.querySelector('#experiment-0').innerText")
     assert "The motivating example: four ways to explore" in text
     assert "lake.size is 30, not 1500" in text
+    assert "four ways to explore a frozen lake of size 30" in text
     assert "traced is" not in text
     settings = opened.run("document.querySelector('#experiment-0 dl.settings').textContent")
     assert "Counts" in settings
@@ -173,6 +174,19 @@ def test_the_readout_is_what_the_run_wrote(opened, runs):
         assert float(said["uncertainty f(s)"]) == pytest.approx(float(row["uncertainty"]), rel=1e-3)
         assert float(said["spread g(f(s))"]) == pytest.approx(float(row["spread"]), rel=1e-2, abs=1e-8)
         assert float(said["reward"].replace(",", "")) == pytest.approx(float(row["reward"]), rel=1e-3, abs=0.5)
+
+
+def test_colours_of_the_spread_run_from_0_to_the_ceiling_of_g(opened):
+    """In each episode alike: that of `ShiftedSigmoid` is 0.88."""
+    opened.run("""{const select = document.querySelector('#experiment-0 .choose select');
+        select.selectedIndex = 1; select.dispatchEvent(new Event('change', {bubbles: true}));}""")
+    for episode in range(3):
+        opened.run(f"""{{const select = document.querySelectorAll('#experiment-0 .choose select')[2];
+            select.selectedIndex = {episode}; select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
+        opened.settle()
+        assert opened.run("document.querySelector('#experiment-0 .scale').textContent") == "00.88"
+        marks = "Array.from(document.querySelectorAll('#experiment-0 .timeline .axes text'))"
+        assert opened.run(f"{marks}.map(each => each.textContent)")[:2] == ["0", "0.88"]
 
 
 def test_a_diver_is_where_the_arrows_said(opened):
@@ -215,7 +229,7 @@ def test_another_case_is_another_episode(opened):
     opened.run("""{const select = document.querySelector('#experiment-0 .choose select');
         select.selectedIndex = 0; select.dispatchEvent(new Event('change', {bubbles: true}));}""")
     opened.settle()
-    assert "of eps-greedy, seed" in opened.run("document.querySelector('#experiment-0 .story').textContent")
+    assert f"of eps-greedy{LAKE}, seed" in opened.run("document.querySelector('#experiment-0 .story').textContent")
     assert opened.run(PICTURE) != before[0]
     episodes = "document.querySelectorAll('#experiment-0 .choose select')[2].options.length"
     assert opened.run(episodes) == 3  # of the four that were traced
@@ -251,7 +265,9 @@ def test_curves_show_what_is_known_of_exploration(opened, runs):
     opened.run(f"""{figure}.querySelector('.chart').dispatchEvent(
         new KeyboardEvent('keydown', {{key: 'ArrowRight', bubbles: true}}))""")
     said = opened.run(f"{figure}.querySelector('.tip:not([hidden])').innerText")
-    tables = [read_metrics(runs[0] / "frozen-lake" / "adeu" / f"seed-{seed}" / "metrics.csv") for seed in (0, 1)]
+    tables = [
+        read_metrics(runs[0] / "frozen-lake" / f"adeu{LAKE}" / f"seed-{seed}" / "metrics.csv") for seed in (0, 1)
+    ]
     spread = sum(table["spread"][0] for table in tables) / 2
     line = next(line for line in said.splitlines() if line.startswith("adeu"))
     assert float(line.split()[1]) == pytest.approx(spread, rel=1e-3)
@@ -359,10 +375,11 @@ def test_titles_are_words(page, tmp_path):
 
 def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, tmp_path):
     below = tmp_path / "frozen-lake"
-    for case, seed in (("adeu", 0), ("adeu", 1), ("ucb", 0)):
+    adaptive, ucb = f"adeu{LAKE}", f"ucb{LAKE}"
+    for case, seed in ((adaptive, 0), (adaptive, 1), (ucb, 0)):
         shutil.copytree(runs[0] / "frozen-lake" / case / f"seed-{seed}", below / case / f"seed-{seed}")
-    shutil.copytree(runs[0] / "frozen-lake" / "ucb" / "seed-1", below / "ucb" / "seed-1")
-    (below / "ucb" / "seed-1" / "done.json").unlink()
+    shutil.copytree(runs[0] / "frozen-lake" / ucb / "seed-1", below / ucb / "seed-1")
+    (below / ucb / "seed-1" / "done.json").unlink()
     page.open(write_report(tmp_path))
     text = page.run("document.querySelector('#experiment-0').innerText")
     assert "Not complete: these are the figures of what is, 3 runs" in text
@@ -373,13 +390,13 @@ def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, t
     cells = page.run("""Array.from(document.querySelectorAll('#experiment-0 td[data-metric]')).map(
         cell => [cell.dataset.case, cell.dataset.metric, cell.dataset.value])""")
     shown = {(case, metric): value for case, metric, value in cells}
-    assert {case for case, _ in shown} == {"adeu", "ucb"}
+    assert {case for case, _ in shown} == {adaptive, ucb}
     seeds = page.run(
         """Array.from(document.querySelectorAll('#experiment-0 td[data-label=seeds]')).map(e => e.innerText)"""
     )
     assert [cell.split() for cell in seeds] == [["2"], ["1", "of", "2"]]
     assert "Cases differ in seeds" in page.run("document.querySelector('#experiment-0 caption').textContent")
-    assert float(shown["adeu", "mean"]) == whole["adeu", "mean"]["value"]
+    assert float(shown[adaptive, "mean"]) == whole[adaptive, "mean"]["value"]
     assert page.run("document.querySelectorAll('#experiment-0 .curve').length") == 2
     assert page.complaints == []
 

@@ -102,7 +102,7 @@ def test_a_missing_file_is_noticed(name, out):
 
 
 def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
-    other = dataclasses.replace(SETTING, agent=OTHER, traced=tuple(range(1, 400)))
+    other = dataclasses.replace(SETTING, agent=OTHER, traced=tuple(place / 400 for place in range(1, 400)))
     with pytest.raises(
         ValueError, match=r"holds another run: setting.agent.gamma is 0.99 there and 0.5 here.*--out"
     ) as caught:

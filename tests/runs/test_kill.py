@@ -170,7 +170,7 @@ def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp
         r"^(\S+): its worker was killed by SIGKILL \(out of memory\?\); trying again$", said(out), re.M
     )
     assert len(names) == 1
-    assert re.fullmatch(r"frozen-lake/[a-z-]+/seed-\d", names[0])
+    assert re.fullmatch(r"frozen-lake/[a-z-]+-size=60-episodes=20000/seed-\d", names[0])
     assert contents(out) == uninterrupted("frozen-lake")
 
 

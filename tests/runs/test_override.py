@@ -9,7 +9,7 @@ import pytest
 import adeu
 from adeu.experiments import NAMES, locate
 from adeu.experiments.lib.lake_setting import LakeSetting, adeu_counts, epsilon_greedy, ucb
-from adeu.runs.override import override
+from adeu.runs.override import changes, override
 from adeu.tabular import Learners, QLearning
 
 
@@ -46,7 +46,7 @@ def test_every_setting_is_put_together_as_it_was(name):
         ("lake.goal", "3", 3.0),
         ("lake.goal", "null", None),
         ("agent.explorer.f.beta", "2", 2.0),
-        ("traced", "[1, 5]", (1, 5)),
+        ("traced", "[0.5, 1]", (0.5, 1.0)),
         ("traced", "[]", ()),
         ("mentor_q", "None", None),
     ],
@@ -151,6 +151,28 @@ class TestParts:
         assert change(adeu_counts(), f"agent={text}") == ucb()
 
 
+@pytest.mark.parametrize(
+    ("setting", "assignments"),
+    [
+        (adeu_counts(), {}),
+        (adeu_counts(), {"size": 60, "episodes": 9}),
+        (ucb(), {"size": 60, "learners.size": 3, "alpha": "1/n"}),
+        (ROLLOUTS, {"f.c": 0.1, "f.f.c": 0.3, "g.c": 0.4}),
+        (SUM, {"c": 0.1, "beta": 0.2}),
+        (SUM, {"terms": (adeu.Counts(),)}),
+        (epsilon_greedy(), {"g": adeu.Clip()}),
+    ],
+)
+def test_changes_are_what_was_set_each_by_its_shortest_path(setting, assignments):
+    texts = {
+        path: adeu.to_json(value) if isinstance(value, adeu.Clip) else value for path, value in assignments.items()
+    }
+    if "terms" in texts:
+        texts["terms"] = '[{"part": "Counts"}]'
+    after = change(setting, *(f"{path}={text}" for path, text in texts.items()))
+    assert changes(setting, after) == assignments
+
+
 def test_only_cases_that_have_it_are_changed():
     cases = override({"adeu": adeu_counts(), "coin": epsilon_greedy()}, ["f.beta=0.5", "episodes=9"])
     assert cases["adeu"].agent.explorer.f == adeu.Counts(beta=0.5)
@@ -168,7 +190,8 @@ def test_only_cases_that_have_it_are_changed():
         ("episodes.x=1", "no setting 'episodes.x': episodes is 30000"),
         ("episodes=many", "episodes takes int, got 'many'"),
         ("episodes=1.5", "episodes takes int, got '1.5'"),
-        ("traced=[1.5]", "traced takes tuple[int, ...], got '[1.5]'"),
+        ("traced=[x]", "traced takes tuple[float, ...], got '[x]'"),
+        ("traced=[150]", "traced takes places in training, above 0 and at most 1, got (150.0,)"),
         ("lake.safe=1", "lake.safe takes bool, got '1'"),
         ("lake.size=2", "Lake: size takes a whole number >= 3, got 2"),
         ("lake=3", "lake takes values for its fields (size, layout,"),

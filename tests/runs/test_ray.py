@@ -24,7 +24,7 @@ from adeu.runs.sweep import sweep
 from tests.runs.processes import members, said, start, wait_until
 from tests.runs.waiting import Waiting
 
-LONG = {"lake": Lake(size=60), "episodes": 2_000, "traced": (150,)}
+LONG = {"lake": Lake(size=60), "episodes": 2_000, "traced": (0.075,)}
 CASES = {
     "adeu": dataclasses.replace(adeu_counts(), **LONG),
     "coin": dataclasses.replace(epsilon_greedy(), **LONG),

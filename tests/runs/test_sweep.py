@@ -19,7 +19,7 @@ from adeu.runs.sweep import sweep
 from adeu.runs.work import work
 from tests.runs.keeping import Asking
 
-SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600, traced=(150,))
+SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600, traced=(0.25,))
 COIN = dataclasses.replace(epsilon_greedy(), lake=Lake(size=12), episodes=600)
 
 

@@ -145,6 +145,14 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         """What the replay stores of a step, and whether it does; uses operators only, to work in numpy and JAX."""
         raise NotImplementedError
 
+    def seen(self, batch: Row) -> Transition:
+        """A minibatch as f sees it, with actions in the environment's range; with operators alone, as `row`.
+
+        Left alone, the fields of that name.
+        """
+        fields: dict[str, Any] = {name: getattr(batch, name) for name in Transition._fields[:5]}
+        return Transition(**fields, truncated=fields["terminated"] & False)
+
     def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:
         """Learns from a new transition; called once for each."""
         raise NotImplementedError

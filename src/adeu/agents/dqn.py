@@ -240,9 +240,8 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         networks, optimizer, td_error = lazy_adam.descend(
             loss, learned.networks, learned.optimizer, self.learning_rate, batch.obs
         )
-        no = jnp.zeros_like(batch.terminated)
-        seen = Transition(batch.obs, batch.action, batch.reward, batch.next_obs, batch.terminated, no)
-        explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=jnp.mean(td_error, axis=0))
+        error = jnp.mean(td_error, axis=0)
+        explorer = self.explorer.update(learned.explorer, self.seen(batch), step=step, td_error=error)
         return learned._replace(networks=networks, optimizer=optimizer, explorer=explorer)
 
     def sync(self, learned: DqnLearned) -> DqnLearned:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, AnyAgent, Opaque, check_needs
 from adeu.agents.checked_env import CheckedEnv
+from adeu.agents.hosting import agent_hosts, unsaved_hosts
 from adeu.agents.player import Arrays, Player
 from adeu.agents.reading import Reader
 from adeu.agents.tracing import Columns, EpisodeTrace, check_fractions, reached
@@ -95,7 +96,7 @@ class GymLoop:
             check.refuse(self, "env", "a single environment; VectorLoop takes a vector", self.env)
         spaces = self.env.observation_space, self.env.action_space
         self.agent = self.agent.bind(*spaces)
-        check_needs(self.agent, frozenset(self.given))
+        check_needs(self.agent, frozenset(self.given).union(host.name for host in agent_hosts(self.agent)))
         self._reader = Reader(*spaces)
         self._tally = Tally(self.agent.explorer)
         self.step = self.episode = 0
@@ -145,7 +146,9 @@ class GymLoop:
         return rows, trace.named(ended)
 
     def arrays(self) -> Arrays:
-        """Between two calls of `advance`, everything that changes."""
+        """Everything that changes, between two calls of `advance`; empty if a part learns what cannot be saved."""
+        if unsaved_hosts(self.agent):
+            return {}
         counts = {"step": np.array(self.step), "episode": np.array(self.episode), "begun": np.array(self._begun)}
         recorded = {"spreads": self.spreads, "asked": self.asked} if self.recorded else {}
         spreads = {name: array[: self.step].copy() for name, array in recorded.items()}

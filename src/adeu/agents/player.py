@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row
 from adeu.agents.compiling import AgentSteps, compile_agent, own
+from adeu.agents.hosting import Hosting
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import NumpyReplay, RowLayout
 from adeu.behavior.storage import arrays_of, tree_of
@@ -56,6 +57,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._behind: Acting | None = None
         self._episode = 0
         self._replay = NumpyReplay(agent.capacity, RowLayout.of(agent), reader.dtype)
+        self._hosting = Hosting(agent, reader)
 
     def begin(self, obs: NDArray[Any]) -> None:
         """Begins an episode."""
@@ -69,6 +71,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         """Decides, in numpy; the action is the agent's, before `Reader.action`."""
         acting = self._behind or self.agent.acting(self._learned)
         early = np.bool_(step < self._warmup)
+        given = {**given, **self._hosting.compute(self._obs)}
         decision, self._carry = self._run.decide(
             self._key, acting, self._carry, self._obs, np.int32(step), early, given
         )
@@ -94,8 +97,9 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
             self._learn(step)
 
     def exploit(self, obs: NDArray[Any], given: Mapping[str, Any]) -> NDArray[Any]:
-        """The greedy action; has no side effects."""
-        action = np.asarray(self._run.exploit(self._key, self.agent.acting(self._learned), self._carry, obs, given))
+        """The greedy action; changes nothing."""
+        acting, given = self.agent.acting(self._learned), {**given, **self._hosting.nothing}
+        action = np.asarray(self._run.exploit(self._key, acting, self._carry, obs, given))
         check_converged(self.agent, "the greedy action", action)
         return action
 
@@ -103,7 +107,8 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         """Everything that changes, between two episodes."""
         check_learned(self.agent, self._learned)
         replay = {REPLAY + name: value for name, value in self._replay.arrays().items()}
-        return arrays_of((self._learned, self._carry)) | replay | {"begun": np.array(self._episode)}
+        learned = arrays_of((self._learned, self._carry)) | self._hosting.arrays()
+        return learned | replay | {"begun": np.array(self._episode)}
 
     def restore(self, arrays: Arrays) -> None:
         """Continues from what `arrays` returned."""
@@ -111,6 +116,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._learned, self._carry = own(tree_of(leaves, (self._learned, self._carry)))
         self._replay.restore({n.removeprefix(REPLAY): a for n, a in arrays.items() if n.startswith(REPLAY)})
         self._episode = int(arrays["begun"])
+        self._hosting.restore(arrays)
 
     def figures(self) -> dict[str, float]:
         """The agent's numbers to log."""
@@ -127,6 +133,8 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         if self._overlap:
             self._behind = self._run.copy(self.agent.acting(self._learned))
         self._learned = self._run.learn(self._key, self._learned, rows, next_obs, np.int32(step))
+        if self._hosting.learners:
+            self._hosting.learn(self._replay.layout.unpack(rows, next_obs))
 
 
 def draws(seed: int, step: int, stream: int) -> np.random.Generator:

@@ -62,6 +62,10 @@ class Reader:
             raise ValueError(f"observation takes whole numbers from {first} to {first + states - 1}, got {value}")
         return read if lead else np.asarray(read[0])
 
+    def outside(self, obs: NDArray[Any]) -> NDArray[Any]:
+        """A batch of observations as the environment has them."""
+        return obs + self._first_state if self._states else obs.reshape(len(obs), *self._shape)
+
     def number(self, name: str, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
         """A number, or one for each environment of a vector."""
         if not lead and type(value) in NUMBERS and -self._largest <= value <= self._largest:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
+from adeu.agents.hosting import agent_hosts
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import RowLayout
 from adeu.core.contract import Key, Transition
@@ -21,12 +22,14 @@ def rehearse(agent: AnyAgent, observation_space: Space[Any], action_space: Space
     """Binds the agent and traces a decision and an update; raises if the agent or its explorer does not fit."""
     bound: OpaqueAgent = agent.bind(observation_space, action_space)
     reader = Reader(observation_space, action_space)
-    check_needs(bound)
+    outside = {host.name: jnp.zeros(()) for host in agent_hosts(bound)}
+    check_needs(bound, frozenset(outside))
     obs, layout = reader.zeros(), RowLayout.of(bound)
 
     def step(key: Key) -> Opaque:
         learned, carry, no = bound.init(key, jnp.asarray(obs)), bound.begin(key), jnp.zeros((), bool)
-        decision, _ = bound.decide(key, bound.acting(learned), carry, jnp.asarray(obs), jnp.zeros((), int), no)
+        acting, seen = bound.acting(learned), jnp.asarray(obs)
+        decision, _ = bound.decide(key, acting, carry, seen, jnp.zeros((), int), no, **outside)
         transition = Transition(obs, decision.action, jnp.zeros(()), obs, no, no)
         learned = bound.absorb(key, learned, transition, jnp.zeros((), int))
         shape = bound.cadence.updates, bound.batch

@@ -178,6 +178,9 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         action: Array = scale_action(self.sized, transition.action)
         return SacRow(transition.obs, action, transition.reward, transition.next_obs, transition.terminated), True
 
+    def seen(self, batch: SacRow) -> Transition:
+        return super().seen(batch)._replace(action=unscale_action(self.sized, batch.action))
+
     def absorb(self, key: Key, learned: SacLearned, transition: Transition, step: Array) -> SacLearned:
         row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = SacRow(*(jnp.asarray(value)[None] for value in row))
@@ -199,9 +202,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         learned = self._improve_temperature(learned, log_prob)
         learned, td_error = self._improve_critics(learned, batch, y)
         learned = self._improve_actor(learned, batch.obs, noise[0], temperature)
-        action, no = unscale_action(self.sized, batch.action), jnp.zeros_like(batch.terminated)
-        seen = Transition(batch.obs, action, batch.reward, batch.next_obs, batch.terminated, no)
-        explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=td_error)
+        explorer = self.explorer.update(learned.explorer, self.seen(batch), step=step, td_error=td_error)
         return learned._replace(explorer=explorer)
 
     def _temperature(self, learned: SacLearned) -> Array:

@@ -213,6 +213,9 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         row = Td3Row(transition.obs, action, transition.reward, transition.next_obs, transition.terminated)
         return row, enters
 
+    def seen(self, batch: Td3Row) -> Transition:
+        return super().seen(batch)._replace(action=unscale_action(self.sized, batch.action))
+
     def absorb(self, key: Key, learned: Td3Learned, transition: Transition, step: Array) -> Td3Learned:
         row, _ = self.row(None, transition, Decision(None, None, None, None))
         one = Td3Row(*(jnp.asarray(value)[None] for value in row))
@@ -290,8 +293,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
 
         gradient, td_error = nets.gradient(loss, learned.critics)
         critics, adam = nets.adam_step(learned.critics, gradient, learned.critics_adam, self.learning_rate)
-        action, no = unscale_action(self.sized, batch.action), jnp.zeros_like(batch.terminated)
-        seen = Transition(batch.obs, action, batch.reward, batch.next_obs, batch.terminated, no)
+        seen = self.seen(batch)
         explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=td_error)
         bonus = learned.bonus
         if self.bonus is not None:  # the bonus learns from the same batch

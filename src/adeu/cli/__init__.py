@@ -1,22 +1,16 @@
 """The command line: `adeu list`, `adeu run`, `adeu train`, `adeu plot`, `adeu report`.
 
-Each command is a dataclass of its arguments, cheap to import. The module that it names is imported once the
-arguments are read, and its `main` does the work.
+It imports next to nothing before it handles Ctrl-C: an exception amid imports would print a traceback.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import os
-import pathlib
 import signal
 import sys
 import warnings
-from typing import Annotated, Any, ClassVar, Literal
-
-import tyro
-from rich.console import Console
+from typing import Any
 
 import adeu
 
@@ -25,118 +19,21 @@ NUMBA = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_CHROME_TRACE",
 """What numba would otherwise take from a .numba_config.yaml in the working folder: code to load, a file to write."""
 
 
-@dataclasses.dataclass(frozen=True)
-class List:
-    """Lists experiments and parts, each in a line; or one experiment's cases, seeds and settings."""
-
-    name: tyro.conf.Positional[str] = ""
-    """An experiment, such as frozen-lake or deep-sea/40, or a part, such as Rnd."""
-
-    module: ClassVar = "adeu.cli.listing"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Work:
-    """What the commands that run something have in common."""
-
-    seeds: str = ""
-    """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
-    set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; may be given again."""
-    out: pathlib.Path = pathlib.Path("runs")
-    """The folder of all runs."""
-    jobs: int | None = None
-    """How many runs at once, sharing the cores as threads; one per core if not given."""
-    engine: Literal["local", "ray"] = "local"
-    """Where to run: on this machine, or as tasks of a Ray cluster."""
-    address: str | None = None
-    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; one is started here if not given."""
-    tensorboard: bool = False
-    """Writes event files beside each run's metrics.csv, for `tensorboard --logdir OUT`."""
-    dry_run: bool = False
-    """Prints what would run, and runs nothing."""
-    json: bool = False
-    """Prints the table for programs: what summary.json holds."""
-    quiet: bool = False
-    """Prints nothing but errors."""
-    steps: int | None = None
-    """How many to train, where the experiment counts steps: short for --set steps=..."""
-
-    module: ClassVar = "adeu.cli.running"
-
-
-@dataclasses.dataclass(frozen=True)
-class Run(Work):
-    """Runs an experiment, all of it or one case. Skips complete runs, resumes interrupted ones."""
-
-    experiment: tyro.conf.Positional[str]
-    """NAME, or one case of it: NAME/CASE, such as frozen-lake/adeu, deep-sea/40/ucb; `adeu list` prints the names."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Train(Work):
-    """Trains an agent in a Gymnasium environment, beside those of earlier calls."""
-
-    env: tyro.conf.Positional[str]
-    """The environment's registered name."""
-    agent: str | None = None
-    """The agent, such as dqn or td3; the one for the environment's spaces if not given."""
-    f: str | None = None
-    """The uncertainty: a part's name, its import path package.module:Name, or its JSON; the agent's if not given."""
-    g: str | None = None
-    """The normaliser."""
-    D: str | None = None
-    """The distribution."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Plot:
-    """Redraws the pictures of an experiment from its complete runs, or draws the paper's normalisers."""
-
-    what: tyro.conf.Positional[str]
-    """NAME of an experiment, train/ENV, or `normalizers`."""
-    out: pathlib.Path = pathlib.Path("runs")
-    """The folder of all runs, to which the pictures go too."""
-    seeds: str = ""
-    """Which seeds; all that are complete if not given."""
-
-    module: ClassVar = "adeu.cli.drawing"
-
-
-@dataclasses.dataclass(frozen=True)
-class Report:
-    """Writes one page about all experiments in a folder, to open in a browser; it needs no network."""
-
-    runs: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
-    """The folder of all runs, or that of one experiment."""
-    html: pathlib.Path | None = None
-    """Where to write the page; report.html in that folder if not given."""
-
-    module: ClassVar = "adeu.cli.reporting"
-
-
 def main() -> None:
     """Runs a command; exits with 0, with 1 after an error, with 2 if it is misspelt, with 130 after Ctrl-C."""
-    _on_interrupt(lambda *_: os._exit(INTERRUPTED))  # an exception amid imports would print a traceback
+    _on_interrupt(lambda *_: os._exit(INTERRUPTED))
     sys.path[:] = filter(None, sys.path)  # `python -c` would search the working folder
     os.environ |= {name: os.environ.get(name, "") for name in NUMBA}
     if sys.argv[1:] == ["--version"]:
         print(adeu.__version__)
         sys.exit()
-    command: Any = tyro.cli(
-        Annotated[List, tyro.conf.subcommand("list")]
-        | Annotated[Run, tyro.conf.subcommand("run")]
-        | Annotated[Train, tyro.conf.subcommand("train")]
-        | Annotated[Plot, tyro.conf.subcommand("plot")]
-        | Annotated[Report, tyro.conf.subcommand("report")],
-        prog="adeu",
-        description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
-    )
-    errors = Console(stderr=True, highlight=False)
-    module = importlib.import_module(command.module)
+    from rich.console import Console
 
+    from adeu.cli.commands import read_command
     from adeu.runs.names import printable
 
+    command, errors = read_command(), Console(stderr=True, highlight=False)
+    module = importlib.import_module(command.module)
     warnings.showwarning = lambda message, *_: errors.print(
         printable(str(message)), style="yellow", markup=False, soft_wrap=True
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from adeu.cli import Plot
+from adeu.cli.commands import Plot
 from adeu.cli.running import family_of, read_seeds
 from adeu.experiments import locate
 from adeu.experiments.lib import plots

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import pathlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,14 +14,16 @@ from rich.markup import escape
 from rich.table import Table
 
 import adeu
-from adeu.cli import List
+from adeu.cli.commands import List
 from adeu.core import check
-from adeu.experiments import NAMES, locate
+from adeu.experiments import NAMES, locate, unquoted
 
 if TYPE_CHECKING:
     from adeu.experiments.lib.experiment import Experiment
 
 SOURCES = pathlib.Path(adeu.__file__).parent
+FEW = 3
+"""So many cases are named."""
 ROOMS = ("mechanisms", "normalizers", "distributions", "guards")
 
 
@@ -41,12 +44,21 @@ def _describe(path: str, console: Console) -> None:
     """Prints what an experiment runs; of a family, its members and the first of them."""
     members = locate(path)
     first = members[0]
-    console.print(first.title, style="bold", markup=False)
+    console.print(first.heading, style="bold", markup=False)
     if len(members) > 1:
         console.print(f"members   {', '.join(member.name for member in members)}; below: {first.name}", markup=False)
-    console.print(f"seeds     {', '.join(map(str, first.seeds))}")
-    console.print(f"takes     {first.takes or 'not measured'}\n", markup=False)
+    console.print(f"seeds     {_written(first.seeds)}")
+    console.print(f"takes     {first.takes or 'not measured'}", markup=False)
+    if first.smaller:
+        console.print(f"smaller   {first.smaller}", markup=False, soft_wrap=True)
+    console.print()
     console.print(_cases(first), _settings(first))
+
+
+def _written(seeds: Sequence[int]) -> str:
+    """As --seeds takes them."""
+    together = list(seeds) == list(range(seeds[0], seeds[-1] + 1))
+    return f"{seeds[0]}:{seeds[-1] + 1}" if together else ",".join(map(str, seeds))
 
 
 def _grid() -> Table:
@@ -57,28 +69,46 @@ def _grid() -> Table:
 
 
 def _cases(experiment: Experiment) -> Table:
-    from adeu.experiments.lib.composition import composition
+    """What each case is made of; at the end the agent and the setting, where all have the same."""
+    from adeu.experiments.lib.composition import ROLES, composition
 
     shown = _grid()
     shown.add_row("[bold]cases", f"[bold]adeu run {experiment.name}/CASE")
-    for case, setting in experiment.cases.items():
-        roles = (f"[dim]{role}[/] {escape(text)}" for role, text in composition(setting).items())
-        shown.add_row(escape(case), "\n".join(roles))
+    made = {case: composition(setting) for case, setting in experiment.cases.items()}
+    rest = {role: text for role, text in next(iter(made.values())).items() if role not in ROLES}
+    same = {role: text for role, text in rest.items() if all(each.get(role) == text for each in made.values())}
+    for case, of in made.items():
+        shown.add_row(escape(unquoted(case)), _roles({role: text for role, text in of.items() if role not in same}))
+    if same:
+        shown.add_row("all of them", _rounded(_roles(same)))
     return shown
 
 
+def _roles(texts: Mapping[str, str]) -> str:
+    return "\n".join(f"[dim]{role}[/] {escape(text)}" for role, text in texts.items())
+
+
+def _rounded(text: str) -> str:
+    """The text with four digits of fractions that are longer than anybody would write them."""
+    return re.sub(r"\b\d+\.\d{7,}\b", lambda match: f"{float(match[0]):.4g}", text)
+
+
 def _settings(experiment: Experiment) -> Table:
-    """Each setting with its value, or that it differs from case to case."""
+    """Each setting with its value, or that it differs from case to case; and which cases have it, if not all."""
     from adeu.runs.override import settings
 
-    values: dict[str, set[str]] = {}
-    for setting in experiment.cases.values():
+    values: dict[str, dict[str, str]] = {}
+    for case, setting in experiment.cases.items():
         for name, value in settings(setting).items():
-            values.setdefault(name, set()).add(repr(value))
+            values.setdefault(name, {})[case] = repr(value)
     shown = _grid()
     shown.add_row("\n[bold]settings", "\n[bold]--set SETTING=VALUE, by any end of its name")
     for name, found in values.items():
-        shown.add_row(escape(name), escape(found.pop()) if len(found) == 1 else "[dim]differs by case")
+        text = (
+            escape(_rounded(next(iter(found.values())))) if len(set(found.values())) == 1 else "[dim]differs by case"
+        )
+        which = ", ".join(found) if len(found) <= FEW else f"{len(found)} of {len(experiment.cases)} cases"
+        shown.add_row(escape(name), text + f" [dim]in {escape(which)}" * (len(found) < len(experiment.cases)))
     return shown
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adeu.cli import Report
+from adeu.cli.commands import Report
 from adeu.report import write_report
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
+import pathlib
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,17 +13,19 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
-from adeu.cli import Run, Train, Work
+from adeu.cli.commands import Run, Train, Work
 from adeu.core import check
 from adeu.experiments import NAMES, find, locate
 from adeu.experiments.lib import plots
+from adeu.experiments.lib.composition import footnote
 from adeu.experiments.lib.experiment import Experiment, Family
-from adeu.experiments.lib.tables import table
+from adeu.experiments.lib.naming import base
+from adeu.experiments.lib.tables import footnote_table, table
+from adeu.experiments.lib.variants import changed, stored_settings
 from adeu.report import write_report
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event, Watch, harmless
 from adeu.runs.names import printable
-from adeu.runs.override import override
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 
@@ -41,12 +43,12 @@ def main(command: Run | Train) -> int:
 
 
 def trained(command: Train) -> Experiment:
-    """The experiment of one case that `adeu train` describes."""
+    """The experiment that `adeu train` describes."""
     from adeu.experiments.lib.train import training
 
-    search_working_folder((command.env, command.f, command.g, command.D, *command.set))
-    experiment = training(command.env, command.agent, command.f, command.g, command.D, command.steps, command.set)
-    return changed(experiment, command.set)
+    search_working_folder((command.env, *command.f, command.g, command.D, *command.set))
+    given = command.env, command.agent, command.f, command.g, command.D
+    return training(*given, command.steps, command.set, command.out)
 
 
 def chosen(command: Run) -> tuple[Experiment, ...]:
@@ -58,7 +60,7 @@ def chosen(command: Run) -> tuple[Experiment, ...]:
             check.refuse("adeu run", "--steps", takes, command.steps)
         changes = *changes, f"steps={command.steps}"
     search_working_folder(changes)
-    return tuple(changed(experiment, changes) for experiment in experiments)
+    return tuple(changed(experiment, changes, command.out) for experiment in experiments)
 
 
 def run(command: Work, out: TextIO, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
@@ -99,6 +101,8 @@ def show(
         experiment = each.comparable(command.out)
         rows, pictures = experiment.write(seeds, command.out)
         console.print(table(experiment, rows))
+        if isinstance(command, Train):
+            console.print(footnote_table(notes(experiment, rows, command.out)))
         tables[experiment.name] = rows
         files += [("plot", path) for path in pictures]
         files.append(("figures", command.out / experiment.name / "summary.json"))
@@ -108,7 +112,7 @@ def show(
         curves = {each.name: each.curves(seeds, command.out) for each in experiments}
         files = [("plot", path) for path in family.draw(curves, folder)]
         if family.table:
-            console.print(family.table(tables))
+            console.print(family.table({each.name: own_rows(each, tables[each.name]) for each in experiments}))
         if family.analysis:
             console.print(family.analysis(curves))
     changes = f"With {', '.join(command.set)} in place of the experiment's own settings."
@@ -117,6 +121,18 @@ def show(
         console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
     if command.json:
         print(json.dumps([row for rows in tables.values() for row in rows]), file=out)
+
+
+def own_rows(experiment: Experiment, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of this call's cases, by the names that the experiment has for them."""
+    return [row | {"case": base(row["case"])} for row in rows if row["case"] in experiment.cases]
+
+
+def notes(experiment: Experiment, rows: list[dict[str, Any]], out: pathlib.Path) -> dict[str, dict[str, str]]:
+    """The compositions of the cases in a table."""
+    stored = stored_settings(out / experiment.name)
+    cases = {case: stored[case] for case in dict.fromkeys(row["case"] for row in rows)}
+    return footnote(experiment.cases[experiment.compared_with], cases)
 
 
 def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, str]:
@@ -142,13 +158,6 @@ def family_of(path: str) -> Family | None:
     """The family that a path names as a whole."""
     found = find(path) if path in NAMES else None
     return found if isinstance(found, Family) else None
-
-
-def changed(experiment: Experiment, assignments: tuple[str, ...]) -> Experiment:
-    """The experiment with settings changed; the figures of the paper and of others are not for those."""
-    if not assignments:
-        return experiment
-    return dataclasses.replace(experiment, cases=override(experiment.cases, assignments), paper={}, others={})
 
 
 def search_working_folder(texts: Sequence[str | None]) -> None:

@@ -44,6 +44,11 @@ def find(name: str) -> Experiment | Family:
     return experiment
 
 
+def unquoted(case: str) -> str:
+    """A case's name as it can be typed in a shell without quotes."""
+    return case.replace(" ", "-")
+
+
 def locate(path: str) -> tuple[Experiment, ...]:
     """The experiments of a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea` or `deep-sea/40/ucb`.
 
@@ -64,6 +69,7 @@ def locate(path: str) -> tuple[Experiment, ...]:
         found = members[size]
     if not rest:
         return (found,)
+    rest = {unquoted(case): case for case in found.cases}.get(rest, rest)
     if rest not in found.cases:
         raise ValueError(f"{found.name} has no case {rest!r}; {check.nearest(rest, found.cases)}")
     setting = found.cases[rest]

@@ -18,6 +18,7 @@ def setting(f: Mechanism, g: Normalizer) -> JaxSetting:
 EXPERIMENT = Experiment(
     name="cart-pole",
     title="CartPole-v1 by DQN, exploring where random network distillation is surprised",
+    takes="some minutes",
     lesson="Solved: at some evaluation the mean of 100 greedy episodes was at least 475.",
     cases={
         "rnd": setting(adeu.Rnd(scale=30.0, hidden=(64, 64), learning_rate=1e-4), adeu.Saturating(0.2)),

@@ -144,7 +144,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     names = list(next(iter(members.values())))
     styles, about = plots.style(names), ["x: at least half of the seeds never"]
     for place, case in enumerate(names):
-        points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items()]
+        points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items() if case in curves]
         sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
         runs = [np.minimum(solved_at(curve), NEVER) for _, curve in points]
         medians = np.array([median(solved_at(curve)) for _, curve in points], float)  # None becomes NaN
@@ -168,11 +168,14 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     return plots.save(figure, folder / "steps-to-solve")
 
 
-def member(name: str, size: int, settings: Mapping[str, Setting], title: str) -> Experiment:
+def member(
+    name: str, size: int, settings: Mapping[str, Setting], title: str, takes: str = "about a minute"
+) -> Experiment:
     """The experiment of one size."""
     return Experiment(
         name=f"{name}/{size}",
-        title=f"{title}, N = {size}",
+        title=f"{title}, N = {{size}}",
+        takes=takes,
         lesson=LESSON,
         cases=settings,
         metrics=METRICS,

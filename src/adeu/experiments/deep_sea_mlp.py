@@ -40,11 +40,15 @@ def cases(size: int) -> dict[str, JaxSetting]:
     }
 
 
+TITLE = "DeepSea with networks"
+
 EXPERIMENT = Family(
     name="deep-sea-mlp",
-    title="DeepSea with networks: steps to solve over the sea's size",
+    title=f"{TITLE}: steps to solve over the sea's size",
     members=tuple(
-        dataclasses.replace(deep_sea.member("deep-sea-mlp", size, cases(size), "DeepSea with networks"), read=read_on)
+        dataclasses.replace(
+            deep_sea.member("deep-sea-mlp", size, cases(size), TITLE, "a minute for a run"), read=read_on
+        )
         for size in SIZES
     ),
     draw=deep_sea.draw_all,

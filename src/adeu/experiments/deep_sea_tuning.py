@@ -27,6 +27,8 @@ def _coins(size: int) -> dict[str, float]:
 EXPERIMENT = Family(
     name="deep-sea-tuning",
     title=f"{TITLE}: three for every method",
-    members=tuple(deep_sea.member("deep-sea-tuning", size, candidates(size), TITLE) for size in SIZES),
+    members=tuple(
+        deep_sea.member("deep-sea-tuning", size, candidates(size), TITLE, "some minutes") for size in SIZES
+    ),
     draw=deep_sea.draw_all,
 )

@@ -13,18 +13,21 @@ from numpy.typing import NDArray
 from adeu.experiments.lib import lake_setting as lake
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Metric, read
+from adeu.experiments.lib.naming import base
 from adeu.runs.load import read_metrics
-from adeu.runs.statistics import Curves
+from adeu.runs.statistics import Curves, known_mean
 from adeu.runs.statistics.estimate import average
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EPISODE = 2_500
+EPISODES = 2_500
 """About half of the path is known by then."""
-TRACED = tuple(range(EPISODE - 9, EPISODE + 1))
+TRACED = tuple(episode / EPISODES for episode in range(EPISODES - 9, EPISODES + 1))
 LAST = 40
 """How many of an episode's last steps the close-up shows."""
+LONGEST = 20_000
+"""Steps of an episode that are read, its last ones."""
 ACTIONS = ("up", "right", "down", "left")
 
 
@@ -32,26 +35,35 @@ def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's metrics, and its longest traced episode: the one that got furthest beyond the known path."""
     traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
-    spread, deviates = longest["spread"].astype(float), longest["action"] != longest["best"]
+    whole = {name: column.astype(float)[-LONGEST:] for name, column in longest.items()}
+    spread, deviates = whole["spread"], (whole["action"] != whole["best"]).astype(float)
     summary = {
-        "known_spread": np.mean(spread[:-LAST]),
-        "end_spread": np.mean(spread[-LAST:]),
-        "known_deviates": np.mean(deviates[:-LAST]),
-        "end_deviates": np.mean(deviates[-LAST:]),
-        "length": len(deviates),
+        "known_spread": known_mean(spread[:-LAST], 0),
+        "end_spread": known_mean(spread[-LAST:], 0),
+        "known_deviates": known_mean(deviates[:-LAST], 0),
+        "end_deviates": known_mean(deviates[-LAST:], 0),
+        "length": np.array(len(deviates)),
     }
     padded = {
-        f"trace_{name}": np.pad(column.astype(float), (0, 4_500), constant_values=np.nan)[:4_500]
-        for name, column in longest.items()
+        f"trace_{name}": np.pad(column, (0, LONGEST - len(column)), constant_values=np.nan)
+        for name, column in whole.items()
     }
     return read(folder) | {name: np.atleast_1d(value) for name, value in (summary | padded).items()}
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
+    """A picture of each case, named after the settings that were changed."""
+    return [
+        path
+        for case, curve in curves.items()
+        for path in draw_episode(curve, folder / f"switching{case.removeprefix(base(case))}")
+    ]
+
+
+def draw_episode(curve: Curves, path: pathlib.Path) -> list[pathlib.Path]:
     """The first seed's episode, whole and its end."""
     from matplotlib.figure import Figure
 
-    (curve,) = curves.values()
     length = int(curve["length"][0, 0])
     best, action, spread = (curve[f"trace_{name}"][0, :length] for name in ("best", "action", "spread"))
     figure = Figure(figsize=(10, 5), layout="constrained")
@@ -72,7 +84,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     end.set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
     below_whole.set_ylabel("spread $g(f(s))$")
     end.legend(frameon=False, loc="upper right", fontsize=9)
-    return plots.save(figure, folder / "switching")
+    return plots.save(figure, path)
 
 
 def _of(name: str) -> Callable[[Curves], NDArray[np.float64]]:
@@ -81,13 +93,13 @@ def _of(name: str) -> Callable[[Curves], NDArray[np.float64]]:
 
 EXPERIMENT = Experiment(
     name="switching",
-    title=f"the switch within an episode: frozen-lake's ADEU agent around episode {EPISODE:,}",
+    title="the switch within an episode: frozen-lake's ADEU agent around episode {episodes}",
     takes="seconds",
     lesson=(
         "The longest of ten episodes. On the known part of the path the spread is small and the agent does what its "
         f"policy says; in the last {LAST} steps, where it has rarely been, the spread is large and it explores."
     ),
-    cases={"adeu": dataclasses.replace(lake.adeu_counts(), episodes=EPISODE, traced=TRACED)},
+    cases={"adeu": dataclasses.replace(lake.adeu_counts(), episodes=EPISODES, traced=TRACED)},
     metrics=(
         Metric("length", "steps", _of("length")),
         Metric("known_spread", "spread before the end", _of("known_spread"), ".4f"),

@@ -224,6 +224,7 @@ METHODS = {
 EXPERIMENT = Experiment(
     name="theorem-1",
     title="Theorem 1 on random increasing-reward games: does the frontier move on?",
+    takes="some minutes",
     lesson=(
         "Each seed is a game of 30 states. Once a state's best action is found, says the theorem, that state is "
         "explored less in the end, and the next one more meanwhile: the shares say in how many states it was so. "

@@ -6,7 +6,7 @@ import json
 import operator
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ from adeu.experiments.lib.experiment import (
     Experiment,
     Metric,
 )
+from adeu.experiments.lib.naming import base
 from adeu.experiments.lib.tables import number, pair, under
+from adeu.experiments.lib.titles import filled
 from adeu.report.partial import known_experiment, read_partial
 from adeu.report.report_files import SUMMARY, experiment_folders, read_columns, read_json, read_summary
 from adeu.report.traces import NUMBERS, read_ceiling, read_map, read_traces, read_training, short
@@ -92,7 +94,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
     styles = plots.style(cases)
     return {
         "name": name if name != "." else folder.resolve().name,
-        "title": known.title if known else "",
+        "title": title(known, flat.values()) if known else "",
         "lesson": known.lesson if known and not changed else "",
         "changed": changed,
         "partial": partial.runs if partial else None,
@@ -216,15 +218,20 @@ def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str
     return {path: value for path, value in flat[case].items() if path not in same}
 
 
+def title(known: Experiment, flat: Collection[Mapping[str, str]]) -> str:
+    """By the settings of the runs; by the experiment's own where there are no runs."""
+    return filled(known.title, flat) if any(flat) else known.heading
+
+
 def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
     """In which settings the runs are not the experiment's own, in words."""
     ours = {case: dict(flatten(to_data(setting))) for case, setting in known.cases.items()}
     words = [
-        f"{path} is {value}, not {ours[case].get(path, 'there')}"
+        f"{path} is {value}, not {own.get(path, 'there')}"
         for case, settings in flat.items()
-        if case in ours
+        if (own := ours.get(case) or ours.get(base(case)))
         for path, value in settings.items()
-        if ours[case].get(path) != value and path not in HARMLESS
+        if own.get(path) != value and path not in HARMLESS
     ]
     return list(dict.fromkeys(words))[:6]
 

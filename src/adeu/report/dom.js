@@ -23,6 +23,8 @@ function figure(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+const brief = (value) => figure(Number(value.toPrecision(2)));
+
 const symlog = (threshold) => (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / threshold);
 
 // Where marks stand between two values: 1, 2 or 5 times a power of ten apart.

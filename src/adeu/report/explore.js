@@ -49,7 +49,7 @@ const exploring = (trace) => [...Array(trace.length).keys()].filter((step) => tr
 function story(trace) {
   const n = trace.length, steps = exploring(trace), late = steps.filter((step) => step >= n - LAST);
   const spread = trace.get("spread");
-  const amount = (value) => (value && value < 0.001 ? "below 0.001" : figure(Number(value.toPrecision(2))));
+  const amount = (value) => (value && value < 0.001 ? "below 0.001" : brief(value));
   const count = (value) => (value ? whole(value) : "none");
   if (trace.dimensions.length) {
     const [least, most] = [Math.min(...spread), Math.max(...spread)];
@@ -140,7 +140,7 @@ function exploreView(experiment) {
     const side = Math.min(nearBox.clientWidth, 460), window = side < 380 ? 15 : 21, map = trace.map;
     const painted = trace.get(paint.value) ? paint.value : "spread";
     const heats = heatOf(trace, painted, now), here = map.cells[trace.get("state")[now]];
-    most.textContent = figure(trace.top(painted));
+    most.textContent = brief(trace.top(painted));
     const [best, action] = [trace.get("best")?.[now], trace.get("action")?.[now]];
     const frame = frameAround(map, here, window);
     drawNear(near, side, map, heats, here, frame, best, action);

@@ -24,7 +24,7 @@ function drawSpread(box, trace, seek) {
     svg("defs", {}, svg("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1: 0, x2: 0, y1: below, y2: above }, stops)),
     svg("g", { class: "axes" }, [0, top].map((value) => svg("line", { class: value ? "grid" : "zero", x1: left, x2: right,
       y1: y(value), y2: y(value) })), [0, top].map((value) => svg("text", { x: left - 8, y: y(value) + 4,
-      "text-anchor": "end" }, figure(value)))),
+      "text-anchor": "end" }, brief(value)))),
     svg("path", { d: area, fill: `url(#${id})`, class: "area" }),
     svg("path", { d: marks, class: "marks" }),
     svg("g", { class: "axes" }, niceTicks(0, n, Math.max(3, Math.floor(width / 130))).map((step) => svg("text", {

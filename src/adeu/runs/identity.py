@@ -15,7 +15,7 @@ from adeu.core.contract import Part
 from adeu.core.json_data import Json, parse
 from adeu.registry import describe_part
 from adeu.runs.folder import RERUN, SPEC, Folder, digest, stored_spec, to_json
-from adeu.runs.spec import Spec, field_names, has_fields, plain
+from adeu.runs.spec import Adopts, Spec, field_names, has_fields, plain
 
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 RESUMED = "resumed"
@@ -33,7 +33,7 @@ def spec_data(spec: Spec) -> dict[str, Json]:
 
 
 def fill_in(stored: Json, value: object) -> Json:
-    """A stored setting, with defaults for fields that were added since it was stored.
+    """A stored setting in today's form, with defaults for fields that were added since it was stored.
 
     Args:
         stored: a setting, or a part of one, as JSON data.
@@ -44,6 +44,8 @@ def fill_in(stored: Json, value: object) -> Json:
     names = field_names(value) if has_fields(value) else ()
     if not isinstance(stored, dict) or not names:
         return stored
+    if isinstance(value, Adopts):
+        stored = value.adopt(stored)
     if isinstance(value, Part) and stored.get("part") != describe_part(value)["part"]:
         return stored
     filled = {name: to_data(default) for name, default in _defaults(value).items()} | stored

@@ -75,6 +75,12 @@ def settings(setting: Setting) -> dict[str, object]:
     return {str(place): place.value for place in _places(draft_of(setting)) if not isinstance(place.value, Draft)}
 
 
+def changes(before: Setting, after: Setting) -> dict[str, object]:
+    """What makes one setting of the other: new values, each by the shortest path that `override` takes for it."""
+    draft = draft_of(after)
+    return {_shortest(draft, path): value for path, value in _changes(draft_of(before), draft)}
+
+
 def draft_of(value: object) -> Draft:
     """A draft of a dataclass or a NamedTuple."""
     return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
@@ -117,6 +123,30 @@ def _places(draft: Draft, path: tuple[str, ...] = ()) -> Iterator[Place]:
         yield Place((*path, name), draft)
         if isinstance(item, Draft):
             yield from _places(item, (*path, name))
+
+
+def _changes(before: Draft, after: Draft, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """The fields that differ, by their whole paths; nothing below a value of another kind."""
+    for name, new in after.fields.items():
+        old, below = before.fields[name], (*path, name)
+        if isinstance(old, Draft) and isinstance(new, Draft) and _form(old) == _form(new):
+            yield from _changes(old, new, below)
+        elif old != new:
+            yield below, put_together(new)
+
+
+def _form(draft: Draft) -> tuple[type, tuple[str, ...]]:
+    return draft.kind, tuple(draft.fields)
+
+
+def _shortest(draft: Draft, path: tuple[str, ...]) -> str:
+    """The shortest end of a path by which `find` comes to it."""
+    for length in range(1, len(path)):
+        end = ".".join(path[-length:])
+        nearest = sorted(_matches(draft, end), key=lambda place: len(place.path))[:2]
+        if nearest[0].path == path and len({len(place.path) for place in nearest}) == len(nearest):
+            return end
+    return ".".join(path)
 
 
 def _why(path: str, drafts: list[Draft]) -> str:

@@ -42,7 +42,9 @@ def trainer_of(spec: Spec, out: pathlib.Path) -> Trainer:
 
 def job_of(spec: Spec, out: pathlib.Path) -> WorkerJob:
     """The run as it is sent to a worker."""
-    return WorkerJob(pickle.dumps(trainer_of(spec, out)), stored_digest(spec, out), checkpoint_seconds())
+    trainer = trainer_of(spec, out)
+    alone = getattr(trainer, "alone", False)
+    return WorkerJob(pickle.dumps(trainer), stored_digest(spec, out), checkpoint_seconds(), alone)
 
 
 def waves(left: Sequence[Spec], complete: Sequence[Spec], out: pathlib.Path) -> list[list[Spec]]:

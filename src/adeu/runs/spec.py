@@ -35,6 +35,15 @@ class DependsOnRun(Protocol):
     def trainer(self, seed: int, kept: Arrays | None = None) -> Trainer: ...
 
 
+@typing.runtime_checkable
+class Adopts(Protocol):
+    """A setting whose form has changed since the first runs."""
+
+    def adopt(self, stored: dict[str, Json]) -> dict[str, Json]:
+        """What was stored of one, in today's form."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True)
 class Spec:
     experiment: str

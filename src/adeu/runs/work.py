@@ -98,7 +98,8 @@ def work(
             store.write(f"traces/{name}.csv", to_csv(columns).encode())
         now = time.monotonic()
         if now - kept >= (checkpoint_seconds and max(checkpoint_seconds, cost / LARGEST_SHARE)):
-            save_checkpoint(store, trainer.arrays(), metrics.text, spec)
+            if arrays := trainer.arrays():
+                save_checkpoint(store, arrays, metrics.text, spec)
             if metrics.text:
                 store.write(METRICS, metrics.text.encode())
             kept = time.monotonic()

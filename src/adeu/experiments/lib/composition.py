@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping
 
-from adeu.core.contract import Part
+from adeu.core.json_data import Json
 from adeu.runs.spec import Setting, has_fields
+
+ROLES = ("f", "g", "D", "guard")
 
 
 def composition(setting: Setting) -> dict[str, str]:
@@ -14,8 +17,7 @@ def composition(setting: Setting) -> dict[str, str]:
     explorer = getattr(agent, "explorer", None)
     if agent is None or explorer is None:
         return {"setting": changed(setting)}
-    roles = ("f", "g", "D", "guard")
-    parts = {role: repr(part) for role in roles if (part := getattr(explorer, role)) is not None}
+    parts = {role: repr(part) for role in ROLES if (part := getattr(explorer, role)) is not None}
     return parts | {"agent": changed(agent, "explorer"), "setting": changed(setting, "agent")}
 
 
@@ -33,16 +35,40 @@ def changed(value: object, *left_out: str) -> str:
     return f"{type(value).__name__}({', '.join(words)})"
 
 
-def named(value: object) -> str:
-    """A part's name, and the fields that are not its defaults.
+def footnote(setting: Setting, cases: Mapping[str, Json]) -> dict[str, dict[str, str]]:
+    """What distinguishes the cases of a table, and under "all of them" what they share.
 
-    Examples:
-        >>> import adeu
-        >>> named(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2)), named(adeu.Sigmoid())
-        ('Rollouts(f=Rnd,rho=0.3,c=0.2)', 'Sigmoid')
+    Args:
+        setting: of the first case, with which the others are compared.
+        cases: the setting of each case, as JSON data.
     """
-    if not isinstance(value, Part):
-        return str(value)
-    fields = {field.name: (getattr(value, field.name), field.default) for field in dataclasses.fields(value)}
-    words = [f"{name}={named(item)}" for name, (item, default) in fields.items() if item != default]
-    return type(value).__name__ + (f"({','.join(words)})" if words else "")
+    lines = {case: dict(_lines(data)) for case, data in cases.items()}
+    first = next(iter(lines.values()))
+    same = {name for name, text in first.items() if all(line.get(name) == text for line in lines.values())}
+    differing = {case: {name: line[name] for name in line if name not in same} for case, line in lines.items()}
+    shared = {role: text for role, text in composition(setting).items() if role in same or role not in ROLES}
+    return differing | {"all of them": shared}
+
+
+def _lines(data: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Each part by its role, each other setting by its path."""
+    for name, value in data.items() if isinstance(data, dict) else ():
+        if isinstance(value, dict) and not (path[-1:] == ("explorer",) and name in ROLES):
+            yield from _lines(value, (*path, name))
+        elif path[-1:] == ("explorer",):
+            if name in ROLES and value is not None:
+                yield name, written(value)
+        else:
+            yield ".".join((*path, name)), written(value)
+
+
+def written(value: Json) -> str:
+    """JSON data as Python would write it, a part as its constructor would be called."""
+    if isinstance(value, list):
+        return f"({', '.join(map(written, value))}{',' * (len(value) == 1)})"
+    if not isinstance(value, dict):
+        return repr(value)
+    if isinstance(function := value.get("function"), str):
+        return function
+    fields = (f"{name}={written(item)}" for name, item in value.items() if name != "part")
+    return f"{value.get('part', '')}({', '.join(fields)})"

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from adeu.core import files
 from adeu.core.json_data import Json
 from adeu.experiments.lib.summary import summarise
+from adeu.experiments.lib.titles import filled
 from adeu.runs.folder import METRICS, SPEC, is_done, read_json, to_csv, write_json
 from adeu.runs.identity import fill_in, to_data
 from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
+from adeu.runs.override import settings
 from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, peak, share
 from adeu.runs.statistics.estimate import average
@@ -76,6 +78,18 @@ def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
     return spec.get("setting") if isinstance(spec, dict) else None
 
 
+PROBLEM = ("env", "lake", "sea", "episodes", "steps")
+"""Settings that say what is learned, and for how long."""
+
+
+def _same_problem(stored: Json, setting: Setting) -> bool:
+    """Whether a stored setting agrees with another one in what both say of the problem."""
+    theirs, mine = fill_in(stored, setting), to_data(setting)
+    if not (isinstance(stored, dict) and isinstance(theirs, dict) and isinstance(mine, dict)):
+        return False
+    return all(theirs[name] == mine[name] for name in PROBLEM if name in stored and name in mine)
+
+
 WATCHED = ("uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "explored", "deviation", "switches")
 """What curves show of exploration, where a run wrote it."""
 
@@ -90,7 +104,7 @@ class Experiment:
     """
     Args:
         name: what the command line calls it.
-        title: what it is, in a line.
+        title: what it is, in a line; `{size}` is replaced by the setting of that name.
         lesson: what its table shows, in a sentence.
         cases: a setting for each case.
         metrics: the table's columns.
@@ -103,6 +117,7 @@ class Experiment:
         left_out: cases not to run, whose runs of earlier calls are still shown.
         reference: the case that the others are compared with, seed by seed; empty: the first.
         takes: how long it takes on two cores; empty: not measured.
+        smaller: the options of a smaller version with the same lesson, and how long that takes; empty: none is known.
     """
 
     name: str
@@ -119,6 +134,12 @@ class Experiment:
     left_out: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
     reference: str = ""
     takes: str = ""
+    smaller: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, with the settings of its cases."""
+        return filled(self.title, map(settings, self.cases.values()))
 
     @property
     def compared_with(self) -> str:
@@ -154,8 +175,18 @@ class Experiment:
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
-        """The complete runs of other cases from earlier calls, with all their seeds; warns of unreadable runs."""
-        return self._complete(out, lambda case, seed: case not in self.cases)
+        """What earlier calls completed of other cases, by all their seeds; warns of runs that cannot be read.
+
+        Cases of another problem, such as a lake of another size, are left out.
+        """
+
+        def wanted(case: str, seed: int) -> bool:
+            if case in self.cases:
+                return False
+            stored = _stored_setting(out / self.name / case / f"seed-{seed}", out)
+            return any(_same_problem(stored, setting) for setting in self.cases.values())
+
+        return self._complete(out, wanted)
 
     def complete(self, out: pathlib.Path, seeds: Sequence[int] | None = None) -> dict[str, Curves]:
         """All complete runs, or those of these seeds; its own cases first. Warns of unreadable runs."""
@@ -165,12 +196,12 @@ class Experiment:
     def _complete(self, out: pathlib.Path, wanted: Callable[[str, int], bool]) -> dict[str, Curves]:
         tables: dict[str, dict[int, Mapping[str, NDArray[Any]]]] = {}
         for case, seed, run in complete_runs(out / self.name):
-            if wanted(case, seed):
-                try:
+            try:
+                if wanted(case, seed):
                     check_name(str(run), "its case", case)
                     tables.setdefault(case, {})[seed] = self.read_complete(run)
-                except ValueError as error:
-                    warnings.warn(f"left out: {error}", stacklevel=2)
+            except ValueError as error:
+                warnings.warn(f"left out: {error}", stacklevel=2)
         return stack(tables)
 
     def read_complete(self, run: pathlib.Path) -> Mapping[str, NDArray[Any]]:
@@ -182,8 +213,8 @@ class Experiment:
             raise ValueError(f"{run} cannot be read as a run of {self.name or 'any kind'} ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """The curves of the runs, and of other cases that earlier calls completed."""
-        return self.beside(out) | self.curves(seeds, out)
+        """What the runs wrote, and after it what earlier calls completed of other cases."""
+        return self.curves(seeds, out) | self.beside(out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
         """The table: a row for each figure, beside the paper's and that of the reference case."""

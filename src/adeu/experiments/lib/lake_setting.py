@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 import adeu
+from adeu.core import check
 from adeu.core.contract import Mechanism
+from adeu.core.json_data import Json
 from adeu.envs import Lake, Mdp, lake_mdp
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import Learners, QLearning
@@ -25,7 +27,7 @@ class LakeSetting:
         evaluate_every: episodes between two greedy ones.
         mentor_q: a mentor's initial value for actions that enter an unsafe cell; None: no mentor.
         mentor_visits: how often the mentor visited the cells next to an unsafe one.
-        traced: the episodes to record step by step, counted from 1.
+        traced: the episodes to record step by step, each by its place in training: 0.5 is halfway, 1.0 the last.
     """
 
     agent: QLearning
@@ -34,7 +36,17 @@ class LakeSetting:
     evaluate_every: int = 100
     mentor_q: float | None = None
     mentor_visits: int = 0
-    traced: tuple[int, ...] = ()
+    traced: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(0 < place <= 1 for place in self.traced):
+            check.refuse(self, "traced", "places in training, above 0 and at most 1", self.traced)
+
+    def adopt(self, stored: dict[str, Json]) -> dict[str, Json]:
+        """A stored setting in today's form: traced episodes used to go by their numbers; they change no figure."""
+        traced = stored.get("traced")
+        numbered = isinstance(traced, list) and any(type(each) is int for each in traced)
+        return stored | {"traced": list(self.traced)} if numbered else stored
 
     def trainer(self, seed: int) -> TabularTrainer:
         mdp = lake_mdp(self.lake)
@@ -49,7 +61,7 @@ class LakeSetting:
             visits=visits,
         )
         _, goal = self.lake.rewards
-        return TabularTrainer(job, goal, self.traced)
+        return TabularTrainer(job, goal, tuple(max(1, round(place * self.episodes)) for place in self.traced))
 
     def _lessons(self, mdp: Mdp) -> tuple[np.ndarray, np.ndarray]:
         """Values and visits before the first episode."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.core import files
+from adeu.experiments.lib.naming import base
 from adeu.runs.statistics import FEWEST, Curves, band, known_mean, wilson
 from adeu.runs.statistics.estimate import average
 
@@ -50,7 +51,7 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
     """Writes the figure as .png and .svg; equal figures give equal files, on any day."""
     import matplotlib
 
-    paths = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
+    paths = [path.with_name(path.name + suffix) for suffix in (".png", ".svg")]
     for each in paths:
         buffer, kind = io.BytesIO(), each.suffix[1:]
         with matplotlib.rc_context({"svg.hashsalt": "adeu"}):
@@ -72,12 +73,18 @@ def label(case: str) -> str:
 
 
 def style(cases: Iterable[str]) -> dict[str, tuple[str, Line]]:
-    """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another."""
+    """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another.
+
+    Variants of a case have its colour, each another line.
+    """
     names = list(cases)
-    styles: dict[str, tuple[str, Line]] = {case: (COLORS[CASES[case]], LINES[case == "im"]) for case in CASES}
-    taken = {CASES[case] for case in names if case in CASES}
-    free = [color for place, color in enumerate(COLORS) if place not in taken]
-    others = zip((name for name in names if name not in CASES), itertools.cycle(itertools.product(LINES, free)))
+    known = {name: CASES[base(name)] for name in names if base(name) in CASES}
+    styles: dict[str, tuple[str, Line]] = {}
+    for name, place in known.items():
+        before = sum(color == COLORS[place] for color, _ in styles.values())
+        styles[name] = COLORS[place], LINES[((base(name) == "im") + before) % len(LINES)]
+    free = [color for place, color in enumerate(COLORS) if place not in known.values()]
+    others = zip((name for name in names if name not in known), itertools.cycle(itertools.product(LINES, free)))
     styles |= {name: (color, line) for name, (line, color) in others}
     return {name: styles[name] for name in names}
 

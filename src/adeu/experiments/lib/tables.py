@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from adeu.experiments.lib.experiment import Experiment, Metric
-from adeu.experiments.lib.plots import WIDEST
 from adeu.runs.statistics import FEWEST, share
 
+WIDEST = 20
+"""Letters of a case's name in one line; figures need the rest of a screen."""
 NEAR = 0.1
 """The relative distance from the best within which a figure counts among the best."""
 
@@ -26,7 +28,7 @@ Rows = list[dict[str, Any]]
 
 def table(experiment: Experiment, rows: Rows) -> Group:
     """Our figures with their intervals, next to the paper's and others'; then each case against the reference."""
-    shown = start(experiment.title, rows, "seeds")
+    shown = start(escape(experiment.heading), rows, "seeds")
     shown.show_lines = bool(experiment.paper)
     metrics = {metric.name: metric for metric in experiment.metrics}
     for metric in metrics.values():
@@ -35,8 +37,18 @@ def table(experiment: Experiment, rows: Rows) -> Group:
     for case, mine in by_case(rows).items():
         others = {who: of.get(case, {}) for who, of in experiment.others.items()}
         cells = [cell(row, metrics[row["metric"]], others) for row in mine]
-        shown.add_row(escape(case), str(mine[0]["seeds"]), *cells, style="bold" if case in bold else None)
+        shown.add_row(in_lines(case), str(mine[0]["seeds"]), *cells, style="bold" if case in bold else None)
     return Group(shown, *comparison(experiment.metrics, rows))
+
+
+def footnote_table(notes: Mapping[str, Mapping[str, str]]) -> Table:
+    """What the cases of a table are made of; see `composition.footnote`."""
+    shown = Table.grid(padding=(0, 2))
+    shown.add_column(overflow="fold", max_width=WIDEST)
+    shown.add_column(overflow="fold", style="dim")
+    for case, note in notes.items():
+        shown.add_row(in_lines(case), escape(", ".join(f"{name} = {text}" for name, text in note.items())))
+    return shown
 
 
 def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
@@ -53,7 +65,9 @@ def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
             shown.add_column(metric.title, justify="right")
     for case, mine in by_case(found).items():
         shown.add_row(
-            escape(case), str(mine[0]["common_seeds"]), *("\n".join(pair(row, forms[row["metric"]])) for row in mine)
+            in_lines(case),
+            str(mine[0]["common_seeds"]),
+            *("\n".join(pair(row, forms[row["metric"]])) for row in mine),
         )
     return [shown]
 
@@ -63,6 +77,10 @@ def start(title: str, rows: Rows, seeds: str) -> Table:
     shown.add_column("case", width=min(WIDEST, max(len(row["case"]) for row in rows)), overflow="fold")
     shown.add_column(seeds, justify="right")
     return shown
+
+
+def in_lines(case: str) -> str:
+    return escape(textwrap.fill(case, WIDEST))
 
 
 def by_case(rows: Rows) -> dict[str, Rows]:

@@ -1,152 +1,85 @@
-"""`adeu train`: an agent in a Gymnasium environment, as an experiment of one case."""
+"""`adeu train`: agents in a Gymnasium environment that differ in their f, as an experiment."""
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import pathlib
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from numpy.typing import NDArray
 
-import adeu
-from adeu.agents import Dqn, Sac, Td3
-from adeu.agents.agent import AnyAgent
-from adeu.agents.rehearsal import rehearse
 from adeu.core import check
-from adeu.core.contract import Distribution, Mechanism, Normalizer, Part
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.composition import named
+from adeu.experiments.lib.agent_choices import AGENTS, check_fit, choose, explorer_of, read_parts
 from adeu.experiments.lib.experiment import MAX, MEAN, SOLVED, SPREAD, Experiment, read
-from adeu.experiments.lib.gym_env import make_env, name_of
-from adeu.experiments.lib.table_setting import TableSetting
-from adeu.experiments.lib.training_setting import TrainingSetting, read_run
-from adeu.registry import PARTS, read_part
+from adeu.experiments.lib.gym_env import make_env
+from adeu.experiments.lib.naming import variant, word
+from adeu.experiments.lib.training_setting import read_run
+from adeu.experiments.lib.variants import settled, stored_settings
+from adeu.registry import read_part
+from adeu.runs.identity import to_data
+from adeu.runs.override import override
 from adeu.runs.spec import Setting
-from adeu.tabular import QLearning
-
-if TYPE_CHECKING:
-    from gymnasium import Env
-
-LONGEST = 120
-"""The most letters in a case's name, which is also a folder name."""
-ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
-DISAGREEING = 5
-"""The number of networks for an f that compares them."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Choice:
-    """An agent that `adeu train` knows.
-
-    Args:
-        setting: makes the setting of an environment and an explorer.
-        parts: the default f, g and D.
-        length: the name of the setting that says how long it trains.
-        fit: raises if an explorer and an environment do not fit the agent.
-    """
-
-    setting: Callable[[str, adeu.Explorer], Setting]
-    parts: dict[str, str]
-    length: str
-    fit: Callable[[adeu.Explorer, Env[Any, Any]], None]
-
-
-def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str], **loop: Any) -> Choice:
-    """An agent with networks.
-
-    Args:
-        make: from an explorer to the agent.
-        several: the name of its field that says how many networks give `q_values`.
-        parts: the default f, g and D.
-        loop: further fields of `TrainingSetting`.
-    """
-
-    def agent(explorer: adeu.Explorer) -> AnyAgent:
-        return make(explorer, **{several: DISAGREEING} if "q_values" in explorer.needs("act") else {})
-
-    def setting(env: str, explorer: adeu.Explorer) -> TrainingSetting:
-        return TrainingSetting(env, agent(explorer), **loop)
-
-    def fit(explorer: adeu.Explorer, env: Env[Any, Any]) -> None:
-        rehearse(agent(explorer), env.observation_space, env.action_space)
-
-    return Choice(setting, parts, "steps", fit)
-
-
-def q_learning_setting(env: str, explorer: adeu.Explorer) -> TableSetting:
-    return TableSetting(env, QLearning(explorer, alpha="1/n"))
-
-
-def fit_q_learning(explorer: adeu.Explorer, env: Env[Any, Any]) -> None:
-    QLearning(explorer).job(adeu.tabular.from_gymnasium(env), episodes=1, max_steps=1, seed=0)
-
-
-def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
-    return Dqn(explorer, capacity=50_000, batch=64, hidden=(64, 64), target_every=200, double=True, **fields)
-
-
-def td3(explorer: adeu.Explorer, **fields: Any) -> Td3:
-    return Td3(explorer, learning_rate=1e-3, **fields)
-
-
-def sac(explorer: adeu.Explorer, **fields: Any) -> Sac:
-    return Sac(explorer, learning_rate=1e-3, **fields)
-
-
-CONTINUOUS = {"f": "Rnd", "g": "Sigmoid", "D": "Gaussian"}
-AGENTS = {
-    "q-learning": Choice(
-        q_learning_setting, {"f": "Counts", "g": "ShiftedSigmoid", "D": "Categorical"}, "episodes", fit_q_learning
-    ),
-    "dqn": networks(
-        dqn,
-        "ensemble",
-        {"f": "Rnd", "g": '{"part": "Saturating", "c": 0.1}', "D": "Bernoulli"},
-        steps=50_000,
-        warmup=500,
-        evaluate_every=1_000,
-        evaluate_episodes=5,
-        traced=(10, 100),
-    ),
-    "td3": networks(td3, "critics", CONTINUOUS, steps=20_000, warmup=1_000, evaluate_every=1_000),
-    "sac": networks(sac, "critics", CONTINUOUS, steps=20_000, warmup=1_000, evaluate_every=1_000),
-}
 
 
 def training(
     env: str,
     agent: str | None,
-    f: str | None,
+    f: Sequence[str],
     g: str | None,
     D: str | None,
-    steps: int | None = None,
-    changes: tuple[str, ...] = (),
+    steps: int | None,
+    changes: Sequence[str],
+    out: pathlib.Path,
 ) -> Experiment:
-    """The experiment of one case: an agent in `env` that explores by f, g and D, each a part's name or its JSON.
+    """A case for each f: an agent in `env` that explores by it, by g and by D, each a part's name or its JSON.
 
-    The case is named after everything that was chosen, so that each choice has its own runs: after the parts, the
-    steps and what `--set` changes.
+    A case is named after its f and whatever else was chosen, so that each choice has runs of its own in `out`.
     """
     made = make_env(env)
     name = choose(made) if agent is None else agent
     if name not in AGENTS:
         raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
     chosen = AGENTS[name]
-    texts = {role: text or chosen.parts[role] for role, text in (("f", f), ("g", g), ("D", D))}
-    parts = read_parts(texts)
-    check_fit(name, made, parts, texts)
-    setting = chosen.setting(env, explorer_of(parts))
+    names, before = dict[str, str](), dict[str, Setting]()
+    for text in f or (chosen.parts["f"],):
+        if text in names:
+            check.refuse("adeu train", "--f", "each f once", text)
+        texts = {"f": text, "g": g or chosen.parts["g"], "D": D or chosen.parts["D"]}
+        parts = read_parts(texts)
+        check_fit(name, made, parts, texts)
+        names[text] = "-".join([name] * (name != choose(made)) + words(texts, chosen.parts))
+        before[text] = chosen.setting(env, explorer_of(parts))
     if steps is not None:
-        if not isinstance(setting, TrainingSetting):
+        if chosen.length != "steps":
             check.refuse("adeu train", "--steps", f"no value for {name}: give --set {chosen.length}=...", steps)
-        setting = dataclasses.replace(setting, steps=steps)
-        changes = f"steps={steps}", *changes
-    case = "-".join([name, *map(named, parts.values()), *changes]).replace("/", "-")
-    if len(case) > LONGEST:
-        case = f"{case[:LONGEST]}-{hashlib.sha256(case.encode()).hexdigest()[:8]}"
-    return in_environment(env, {case: setting})
+        changes = [f"steps={steps}", *changes]
+    after = override(before, changes)
+    wanted = {text: variant(names[text], before[text], setting) for text, setting in after.items()}
+    return in_environment(env, settle(wanted, after, out / in_environment(env, {}).name))
+
+
+def words(texts: Mapping[str, str], usual: Mapping[str, str]) -> list[str]:
+    """What f, g and D are called in the name of a case; g and D if they are not the usual ones."""
+    parts = {role: read_part(f"--{role}", text) for role, text in texts.items() if role != "f"}
+    others = [role for role, part in parts.items() if part != read_part("", usual[role])]
+    return [called(texts["f"])] + [called(texts[role]) for role in others]
+
+
+def called(text: str) -> str:
+    """A part's name, or the last name of its import path; with JSON, the fields that are not its defaults, too."""
+    return word(read_part("", text)) if text.lstrip().startswith("{") else word(text.rpartition(":")[2].lower())
+
+
+def settle(wanted: Mapping[str, str], settings: Mapping[str, Setting], folder: pathlib.Path) -> dict[str, Setting]:
+    """The cases by the names that they have in the folder; rejects an f that is there twice."""
+    taken, cases = stored_settings(folder), dict[str, Setting]()
+    for text, setting in settings.items():
+        case = settled(wanted[text], setting, taken)
+        if case in cases:
+            check.refuse("adeu train", "--f", "each f once", text)
+        cases[case], taken[case] = setting, to_data(setting)
+    return cases
 
 
 def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
@@ -167,53 +100,3 @@ def read_training(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
     """A run's columns; one of a table has no warm-up."""
     columns = read(folder)
     return read_run(folder) if "saturated" in columns else columns
-
-
-def read_parts(texts: Mapping[str, str]) -> dict[str, Part]:
-    """The f, g and D that texts name."""
-    return {role: read_part(f"--{role}", text) for role, text in texts.items()}
-
-
-def explorer_of(parts: Mapping[str, Any]) -> adeu.Explorer:
-    """The explorer of f, g and D; checks the type of each."""
-    return adeu.Explorer(**parts)
-
-
-def choose(env: Env[Any, Any]) -> str:
-    """The agent for an environment: tables where it has one of its own, else the one for its actions."""
-    if hasattr(env.unwrapped, "P"):
-        return "q-learning"
-    return "dqn" if hasattr(env.action_space, "n") else "td3"
-
-
-def check_fit(agent: str, env: Env[Any, Any], parts: dict[str, Part], texts: dict[str, str]) -> None:
-    """Rejects the first part that does not fit the agent and the environment, and names the parts that do."""
-    defaults = read_parts(AGENTS[agent].parts)
-    why = _why_not(agent, env, defaults)
-    if why:
-        raise ValueError(f"adeu train: {agent} does not fit {name_of(env)}: {why}")
-    for role, part in parts.items():
-        why = _why_not(agent, env, defaults | {role: part})
-        if why:
-            fitting = sorted(name for name, kind in PARTS.items() if _fits(agent, env, defaults, role, kind))
-            takes = f"a part that fits {agent} in {name_of(env)}, such as {', '.join(fitting)}"
-            raise ValueError(f"adeu train: --{role} takes {takes}; got {texts[role]!r} ({why})")
-    why = _why_not(agent, env, parts)
-    if why:
-        raise ValueError(f"adeu train: --f, --g and --D do not fit together: {why}")
-
-
-def _fits(agent: str, env: Env[Any, Any], defaults: dict[str, Part], role: str, kind: type[Part]) -> bool:
-    try:
-        return issubclass(kind, ROLES[role]) and not _why_not(agent, env, defaults | {role: kind()})
-    except TypeError:  # it takes arguments
-        return False
-
-
-def _why_not(agent: str, env: Env[Any, Any], parts: dict[str, Part]) -> str:
-    """Why these parts cannot explore there; empty: they can."""
-    try:
-        AGENTS[agent].fit(explorer_of(parts), env)
-    except (TypeError, ValueError, NotImplementedError) as error:
-        return str(error)
-    return ""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adeu.agents.agent import Agent, AnyAgent
 from adeu.agents.gym_loop import GymLoop
+from adeu.agents.hosting import agent_hosts, unsaved_hosts
 from adeu.agents.tracing import QUARTERS
 from adeu.core import check
 from adeu.experiments.lib.experiment import read
@@ -68,12 +69,20 @@ class TrainingSetting:
             warnings.warn(
                 f"nothing will be learned: all of the {self.steps:,} steps belong to the warm-up of {self.warmup:,}; "
                 "--set warmup=... shortens it",
-                stacklevel=2,
+                stacklevel=1,
+            )
+        for host in unsaved_hosts(self.agent):
+            path = getattr(host.learn, "path", host.learn)
+            warnings.warn(
+                f"what {path} learns is not saved: an interrupted run starts again from its first step; "
+                "adeu.from_host(..., state=...) saves it",
+                stacklevel=1,
             )
         recorded = None if kept is None else controlled(self, seed, kept)
         # Rejects what does not fit, before a worker starts.
         loop = self._build(seed, np.zeros(self.steps, np.float32) if self.source else None)
-        return GymTrainer(functools.partial(self._build, seed, recorded), self.steps, goal_of(loop.env))
+        build, alone = functools.partial(self._build, seed, recorded), bool(agent_hosts(self.agent))
+        return GymTrainer(build, self.steps, goal_of(loop.env), alone)
 
     def _build(self, seed: int, recorded: NDArray[np.float32] | None) -> GymLoop:
         return GymLoop(

@@ -84,11 +84,13 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
             except IndexError:
                 break
             try:
-                task = pickle.dumps((str(out / spec.name), str(out), job_of(spec, out)))
+                job = job_of(spec, out)
             except Exception as error:  # of its trainer or its source
                 events.put(Event(spec, failed=explain(error)))
             else:
-                _try(worker, spec, task, events)
+                _try(worker, spec, pickle.dumps((str(out / spec.name), str(out), job)), events)
+                if job.alone:
+                    worker.close()
         events.put(None)
     except BaseException as error:
         events.put(error)

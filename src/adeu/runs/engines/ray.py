@@ -90,13 +90,14 @@ class _Tasks:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self._inbox: Any = ray.remote(num_cpus=0)(Inbox).options(scheduling_strategy=here).remote()
         environment = {"env_vars": threads.limit(1)}
-        self._task = ray.remote(num_cpus=1, max_retries=0, max_calls=0, runtime_env=environment)(task)
+        options: Any = {"num_cpus": 1, "max_retries": 0, "runtime_env": environment}
+        self._tasks = {alone: ray.remote(**options, max_calls=int(alone))(task) for alone in (False, True)}
 
     def start(self, one: _Run) -> None:
         job, checkpoint = job_of(one.spec, one.out), one.folder.read(CHECKPOINT)
         files = {} if checkpoint is None else {CHECKPOINT: checkpoint}
         attempt = next(self._attempts)
-        self.under_way[attempt] = one, self._task.remote(self._inbox, attempt, job, files, own_folders())
+        self.under_way[attempt] = one, self._tasks[job.alone].remote(self._inbox, attempt, job, files, own_folders())
 
     def listen(self) -> Iterator[tuple[_Run, Event]]:
         """The events since the last call; waits briefly for the first."""

@@ -25,6 +25,8 @@ class WorkerJob(NamedTuple):
     spec: str
     """The digest of the run's spec."""
     checkpoint_seconds: float
+    alone: bool = False
+    """Whether the worker ends with it."""
 
 
 def perform(job: WorkerJob, store: Store, tell: Callable[[Progress], None]) -> None:

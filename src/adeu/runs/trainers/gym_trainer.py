@@ -20,11 +20,13 @@ class GymTrainer:
         build: makes the loop, in the worker.
         total: how many steps the loop trains.
         goal: the mean return of greedy episodes that solves the task.
+        alone: whether its worker takes no other run: parts outside of JAX may keep what they learn in their module.
     """
 
     build: Callable[[], GymLoop]
     total: int
     goal: float = float("inf")
+    alone: bool = False
     unit = "steps"
 
     @functools.cached_property

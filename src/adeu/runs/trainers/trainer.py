@@ -55,7 +55,10 @@ class Trainer(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """Everything that changes in training, as `restore` needs it to resume from here."""
+        """Everything that changes in training, as `restore` needs it to resume from here.
+
+        Empty: it cannot be saved, and an interrupted run restarts.
+        """
         ...
 
     def restore(self, arrays: Arrays) -> None:
