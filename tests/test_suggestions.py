@@ -6,7 +6,7 @@ import gymnasium
 import pytest
 
 import adeu
-from adeu import recipes
+from adeu import cli, recipes
 from adeu.experiments.lib.composition import changed
 from adeu.suggestions import SUGGESTIONS, suggest
 
@@ -33,6 +33,18 @@ def test_every_composition_fits_and_stands_on_the_page(each):
         line for line in PAGE.read_text().splitlines() if line.startswith(f"| {each.symptom} | `{composition}`")
     ]
     assert row.endswith(f"| {each.expect} | {each.look_at} | {each.evidence} |")
+
+
+def test_the_command_prints_them(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["adeu", "suggest", "CartPole-v1"])
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0
+    for each in suggest(gymnasium.make("CartPole-v1")):
+        assert changed(each.explorer.D) in printed
+    assert "Gaussian" not in printed
 
 
 def test_other_actions_are_rejected():

@@ -1,4 +1,4 @@
-"""The command line: `adeu list`, `adeu run`, `adeu train`, `adeu plot`, `adeu report`.
+"""The command line: `adeu list`, `adeu run`, `adeu train`, `adeu plot`, `adeu report`, `adeu suggest`.
 
 It imports next to nothing before it handles Ctrl-C: an exception amid imports would print a traceback.
 """

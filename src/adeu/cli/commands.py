@@ -103,6 +103,16 @@ class Report:
     module: ClassVar = "adeu.cli.reporting"
 
 
+@dataclasses.dataclass(frozen=True)
+class Suggest:
+    """Prints which f, g and D to take in an environment, by symptom."""
+
+    env: tyro.conf.Positional[str]
+    """The environment's registered name."""
+
+    module: ClassVar = "adeu.cli.suggesting"
+
+
 def read_command() -> Any:
     """The command that the arguments of the process name; exits with 2 if they name none."""
     return tyro.cli(
@@ -110,7 +120,8 @@ def read_command() -> Any:
         | Annotated[Run, tyro.conf.subcommand("run")]
         | Annotated[Train, tyro.conf.subcommand("train")]
         | Annotated[Plot, tyro.conf.subcommand("plot")]
-        | Annotated[Report, tyro.conf.subcommand("report")],
+        | Annotated[Report, tyro.conf.subcommand("report")]
+        | Annotated[Suggest, tyro.conf.subcommand("suggest")],
         prog="adeu",
         description="Adaptive exploration via uncertainty: a ~ D(pi(s), g(f(s))).",
     )

@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from adeu.cli import Suggest
+from adeu.cli.commands import Suggest
 from adeu.experiments.lib.composition import changed
 from adeu.experiments.lib.gym_env import make_env
 from adeu.suggestions import suggest
@@ -26,5 +26,5 @@ def main(command: Suggest) -> int:
         shown.add_row(each.symptom, composition + needs, each.expect, each.look_at, each.evidence)
     console = Console(highlight=False)
     console.print(shown)
-    console.print("The first is the default: ExplorerCallback() and adeu train take it where nothing is given.")
+    console.print("The first is the default: ExplorerCallback() takes it where no explorer is given.")
     return 0
