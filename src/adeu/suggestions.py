@@ -38,7 +38,7 @@ SUGGESTIONS = (
         recipes.BOX,
         "",
         "1, constant",
-        "deviation: about 0.5, until the first reward and after",
+        "deviation: well above 0 until the first reward",
         "explore-tuning: constant-options-1",
     ),
     Suggestion(
