@@ -37,6 +37,8 @@ class DependsOnRun(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
+    """One run: a case of an experiment, with its seed and setting."""
+
     experiment: str
     case: str
     seed: int
