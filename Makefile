@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run test slow check docs wheel oldest lowest bench attack clean
+.PHONY: setup run test slow check docs wheel dist oldest lowest bench attack clean
 
 run: .venv/run  ## the main job, with a result to look at
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
@@ -28,7 +28,7 @@ check: .venv/setup docs wheel  ## format, lint, types, docs, wheel
 	$(BIN)/mypy
 
 docs: .venv/setup  ## the documentation, in site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python .ci/site.py
 
 wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)
@@ -36,6 +36,19 @@ wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	$(PYTHON) -m venv --clear build/empty
 	build/empty/bin/pip install --quiet --no-compile build/wheel/*.whl
 	cd build && empty/bin/python ../.ci/wheel.py
+
+PYTHONS ?= python3.11 python3.12 python3.13
+dist: .venv/setup  ## before a release: sdist and wheel in dist/, tried with each Python; the tests' files are in the sdist
+	rm -rf dist build/dist && mkdir -p build/dist
+	$(BIN)/python -m build . > build/dist/log
+	$(BIN)/python -m build --wheel --outdir build/dist . > build/dist/log
+	cmp dist/*.whl build/dist/*.whl
+	tar xzf dist/*.tar.gz -C build/dist --strip-components 1
+	cd build/dist && PYTHONPATH=src $(CURDIR)/$(BIN)/pytest -n 0 -q tests/test_docs.py tests/test_house.py tests/test_numbers.py tests/adapters/test_versions.py
+	for each in $(PYTHONS); do \
+		$$each -m venv --clear build/empty && build/empty/bin/pip install --quiet --no-compile dist/*.whl && \
+		(cd build && empty/bin/python ../.ci/wheel.py && empty/bin/adeu run switching --out runs --quiet) || exit 1; \
+	done
 
 oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymnasium that it claims
 	rm -rf build/oldest

@@ -1,14 +1,17 @@
 """Every Python snippet of the README and the docs runs, page by page, as a reader would run it."""
 
+import importlib
 import pathlib
 import re
 import runpy
 import sys
 
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHORT = {"numpy_q.py": ["--episodes", "200"], "torch_td3.py": ["--steps", "1210"]}
 
@@ -62,3 +65,31 @@ def test_whole_agents_are_short_and_their_three_lines_marked(name):
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def places(entry):
+    """Every page below an entry of the navigation."""
+    if isinstance(entry, str):
+        return [entry]
+    return [place for each in (entry.values() if isinstance(entry, dict) else entry) for place in places(each)]
+
+
+def test_the_navigation_has_every_page_and_notebook_once():
+    pages = [
+        path.relative_to(DOCS).with_suffix(".md") for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb")
+    ]
+    assert sorted(places(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])) == sorted(map(str, pages))
+
+
+def test_pages_read_as_plain_files():
+    assert [page.name for page in PAGES if re.search("^:::", page.read_text(), flags=re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("package", ["adeu", "adeu.agents", "adeu.runs", "adeu.tabular", "adeu.theory"])
+def test_the_reference_has_every_public_name_once(package):
+    listed = re.findall(
+        r"^- \[`([\w.]+)`\]", "".join(page.read_text() for page in DOCS.glob("reference/*.md")), re.MULTILINE
+    )
+    module = importlib.import_module(package)
+    names = [f"{package}.{name}" for name in module.__all__ if not isinstance(getattr(module, name), type(module))]
+    assert [name for name in names if listed.count(name) != 1] == []

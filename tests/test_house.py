@@ -142,3 +142,7 @@ def test_the_tabular_forms_of_parts_are_named_so():
     ]
     assert len(set(made)) > 20
     assert all(name.endswith("Form") for name in made)
+
+
+def test_the_citation_has_the_version_of_the_package():
+    assert f"\nversion: {adeu.__version__}\n" in (ROOT / "CITATION.cff").read_text()

@@ -46,6 +46,8 @@ class Adopts(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
+    """One run: a case of an experiment, with its seed and setting."""
+
     experiment: str
     case: str
     seed: int

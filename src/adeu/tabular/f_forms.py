@@ -44,17 +44,18 @@ class Seen(NamedTuple):
 
 @operation
 def measure(f: Any, at: Scene) -> float:
+    """f(s). `measure.register` adds a rule for the type of `f`."""
     raise TypeError(f"{f} has no rule for measure(f, at)")
 
 
 @operation
 def observe(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
-    pass
+    """Learn from a step; do nothing where no rule is registered."""
 
 
 @operation
 def begin(f: Any, rng: Stream) -> None:
-    pass
+    """Begin an episode; do nothing where no rule is registered."""
 
 
 class ConstantForm(NamedTuple):

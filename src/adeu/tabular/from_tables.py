@@ -72,7 +72,7 @@ def from_table(
     """A stochastic model from a transition table as Gymnasium's toy environments have it.
 
     Args:
-        P: P[s][a] is a list of (probability, next state, reward, terminated), for states 0 .. S - 1.
+        P: `P[s][a]` is a list of (probability, next state, reward, terminated), for states 0 .. S - 1.
         start: the first state, or (S,) probabilities.
         mask: (S, A), which actions are allowed; None: all.
 

@@ -11,6 +11,8 @@ from adeu.tabular.kernels import LoopSettings
 
 
 class Job(NamedTuple):
+    """A training as arrays and NamedTuples, which can be pickled. `TableAgent.job` makes it."""
+
     model: Any
     learner: Any
     f: Any
