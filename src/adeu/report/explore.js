@@ -106,7 +106,8 @@ function explorePanel(experiment) {
 }
 
 function exploreView(experiment) {
-  const wholeMap = el("canvas", { class: "whole", role: "img" }), near = el("canvas", { class: "near", role: "img" });
+  const wholeMap = el("canvas", { class: "whole", role: "img", "aria-label": "The map" });
+  const near = el("canvas", { class: "near", role: "img", "aria-label": "The map around the agent" });
   const nearBox = el("div", { class: "near-box" }, near);
   const spreadBox = el("div", { class: "chart timeline" }), closeBox = el("div", { class: "chart close" });
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the episode" });
