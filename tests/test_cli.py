@@ -103,7 +103,7 @@ def test_run_ends_with_a_table_and_its_files(lake):
     for text in (
         "eps-greedy",
         "ucb",
-        "first solved",
+        "solved at",
         "curves.png",
         "summary.json",
         "in place of the experiment's own",
@@ -271,7 +271,7 @@ class TestTrain:
         few += ["--set", "hidden=[8]", "--set", "evaluate_episodes=1", "--jobs", "1", "--quiet"]
         both = adeu("train", *few, "--seeds", "0:2", "--out", "both", cwd=tmp_path)
         assert both.returncode == 0, both.stderr
-        assert "what outside:f.learn learns is not saved: an interrupted run starts again" in both.stderr
+        assert "what outside:learn learns is not saved: an interrupted run starts again" in both.stderr
         assert adeu("train", *few, "--seeds", "1", "--out", "alone", cwd=tmp_path).returncode == 0
         (alone,) = (tmp_path / "alone").rglob("metrics.csv")
         second = tmp_path / "both" / alone.relative_to(tmp_path / "alone")

@@ -5,6 +5,7 @@ It imports next to nothing before it handles Ctrl-C: an exception amid imports w
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import signal
@@ -34,9 +35,12 @@ def main() -> None:
 
     command, errors = read_command(), Console(stderr=True, highlight=False)
     module = importlib.import_module(command.module)
-    warnings.showwarning = lambda message, *_: errors.print(
-        printable(str(message)), style="yellow", markup=False, soft_wrap=True
-    )
+
+    @functools.cache  # each once
+    def warn(text: str) -> None:
+        errors.print(printable(text), style="yellow", markup=False, soft_wrap=True)
+
+    warnings.showwarning = lambda message, *_: warn(str(message))
     _on_interrupt(signal.default_int_handler)
     try:
         sys.exit(module.main(command))

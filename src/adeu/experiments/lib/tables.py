@@ -11,6 +11,7 @@ from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 
+from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Metric
 from adeu.runs.statistics import FEWEST, share
 
@@ -44,10 +45,12 @@ def table(experiment: Experiment, rows: Rows) -> Group:
 def footnote_table(notes: Mapping[str, Mapping[str, str]]) -> Table:
     """What the cases of a table are made of; see `composition.footnote`."""
     shown = Table.grid(padding=(0, 2))
-    shown.add_column(overflow="fold", max_width=WIDEST)
+    shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold", style="dim")
     for case, note in notes.items():
-        shown.add_row(in_lines(case), escape(", ".join(f"{name} = {text}" for name, text in note.items())))
+        shown.add_row(
+            in_lines(case, plots.WIDEST), escape(", ".join(f"{name} = {text}" for name, text in note.items()))
+        )
     return shown
 
 
@@ -79,8 +82,8 @@ def start(title: str, rows: Rows, seeds: str) -> Table:
     return shown
 
 
-def in_lines(case: str) -> str:
-    return escape(textwrap.fill(case, WIDEST))
+def in_lines(case: str, width: int = WIDEST) -> str:
+    return escape(textwrap.fill(case, width))
 
 
 def by_case(rows: Rows) -> dict[str, Rows]:

@@ -16,8 +16,10 @@ from adeu.agents.gym_loop import GymLoop
 from adeu.agents.hosting import agent_hosts, unsaved_hosts
 from adeu.agents.tracing import QUARTERS
 from adeu.core import check
+from adeu.experiments.lib.composition import written
 from adeu.experiments.lib.experiment import read
 from adeu.experiments.lib.gym_env import goal_of, make_env
+from adeu.registry import describe
 from adeu.runs.folder import stored_whole
 from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
@@ -69,14 +71,13 @@ class TrainingSetting:
             warnings.warn(
                 f"nothing will be learned: all of the {self.steps:,} steps belong to the warm-up of {self.warmup:,}; "
                 "--set warmup=... shortens it",
-                stacklevel=1,
+                stacklevel=2,
             )
         for host in unsaved_hosts(self.agent):
-            path = getattr(host.learn, "path", host.learn)
             warnings.warn(
-                f"what {path} learns is not saved: an interrupted run starts again from its first step; "
-                "adeu.from_host(..., state=...) saves it",
-                stacklevel=1,
+                f"what {written(describe(host.learn))} learns is not saved: an interrupted run starts again from its "
+                "first step; adeu.from_host(..., state=...) saves it",
+                stacklevel=2,
             )
         recorded = None if kept is None else controlled(self, seed, kept)
         # Rejects what does not fit, before a worker starts.
