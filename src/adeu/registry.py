@@ -202,7 +202,7 @@ def _require_paths(value: Any) -> None:
 
 def _require_path(value: Any) -> None:
     if not _is_importable(value):
-        raise ValueError(f"{_path(value)} has no import path to load it by; define it by name at the top of a module")
+        raise ValueError(f"{_path(value)} cannot be imported; define it by name at the top level of a module")
 
 
 def _is_importable(value: Any) -> bool:

@@ -116,8 +116,8 @@ def test_few_seeds_are_thin_lines_and_many_a_band(page, runs, tmp_path):
     assert page.run("Array.from(document.querySelectorAll('.band')).every(each => !each.getAttribute('points'))")
     head, *lines = (folder / "curves.csv").read_text().splitlines()
     names = head.split(",")
-    rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
-    for row in (row for row in rows if row["case"] == "ucb"):
+    rows = [dict(zip(names, line.rsplit(",", len(names) - 1), strict=True)) for line in lines]
+    for row in (row for row in rows if row["case"] == f"ucb{LAKE}"):
         row |= {"low": "-5.0", "high": "200000.0", "seed-0": "", "seed-1": ""}
     text = "\n".join(",".join(row.values()) for row in rows)
     (folder / "curves.csv").write_text(f"{head}\n{text}\n")
@@ -234,7 +234,7 @@ def test_another_case_is_another_episode(opened):
     episodes = "document.querySelectorAll('#experiment-0 .choose select')[2].options.length"
     assert opened.run(episodes) == 3  # of the four that were traced
     shares = "Array.from(document.querySelectorAll('#experiment-0 .choose select')[2].options).map(each => each.text)"
-    assert set(opened.run(shares)) <= {"20 (3.3%)", "100 (17%)", "300 (50%)", "600 (100%)"}
+    assert set(opened.run(shares)) <= {"30 (5%)", "120 (20%)", "300 (50%)", "600 (100%)"}
 
 
 def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
@@ -288,7 +288,7 @@ def test_the_scale_is_logarithmic_only_where_that_shows_more(page, runs, tmp_pat
         ([-1400, -1300, -800, -150], "linear"),
         ([450, 460, 480, 500], "linear"),
     ):
-        rows = [f"adeu,{100 * i},{10 * i},{value},," for i, value in enumerate(returns)]
+        rows = [f"adeu{LAKE},{100 * i},{10 * i},{value},," for i, value in enumerate(returns)]
         (folder / "curves.csv").write_text("\n".join([head, *rows]) + "\n")
         page.open(write_report(tmp_path))
         assert page.run(SCALES) == [scale]
@@ -332,7 +332,7 @@ def test_many_cases_have_a_chart_each(opened):
 def test_training_with_networks_shows_when_it_explored(opened, runs):
     """Episodes at quarters of training, by default; colours up to the c of g."""
     panel = "document.querySelector('#experiment-3 .explore')"
-    (run,) = (runs[0] / "train" / "CartPole-v1").glob("dqn*/seed-0")
+    (run,) = (runs[0] / "train" / "CartPole-v1").glob("*/seed-0")
     names = sorted(path.stem for path in (run / "traces").iterdir())
     assert names == ["at-0", "at-100", "at-25", "at-50", "at-75"]
     assert sum(path.stat().st_size for path in (run / "traces").iterdir()) < 1_000_000

@@ -151,7 +151,7 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         Left alone, the fields of that name.
         """
         fields: dict[str, Any] = {name: getattr(batch, name) for name in Transition._fields[:5]}
-        return Transition(**fields, truncated=fields["terminated"] & False)
+        return Transition(**fields, truncated=fields["terminated"] != fields["terminated"])
 
     def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:
         """Learns from a new transition; called once for each."""

@@ -23,7 +23,7 @@ LARGEST = 1e100
 LARGEST_LAKE, LARGEST_SEA = 5_000, 500
 
 
-class Training(NamedTuple):
+class TrainingLength(NamedTuple):
     """How long a case trains, in which unit; None where its spec does not say."""
 
     unit: Literal["step", "episode"] | None
@@ -34,17 +34,19 @@ class Training(NamedTuple):
         return None if place is None or not self.total else min(place / self.total, 1.0)
 
 
-def read_training(setting: Any) -> Training:
+def read_training(setting: Any) -> TrainingLength:
     """Of a case, from its spec."""
     counts: dict[str, Literal["step", "episode"]] = {"steps": "step", "episodes": "episode"}
     for name, unit in counts.items():
         total = setting.get(name) if isinstance(setting, dict) else None
         if type(total) is int and total > 0:
-            return Training(unit, total)
-    return Training(None, None)
+            return TrainingLength(unit, total)
+    return TrainingLength(None, None)
 
 
-def read_traces(seed_folders: dict[int, pathlib.Path], training: Training, numbers: int) -> list[dict[str, Any]]:
+def read_traces(
+    seed_folders: dict[int, pathlib.Path], training: TrainingLength, numbers: int
+) -> list[dict[str, Any]]:
     """The traced episodes of the first seeds that go into the page, each seed's in the order of training.
 
     Args:
@@ -74,7 +76,7 @@ def _files(folder: pathlib.Path) -> list[pathlib.Path]:
     return [path for path in named if path.is_file() and not path.is_symlink()]
 
 
-def _trace(path: pathlib.Path, seed: int, training: Training) -> dict[str, Any]:
+def _trace(path: pathlib.Path, seed: int, training: TrainingLength) -> dict[str, Any]:
     """An episode by its number, or by the percentage of training at which it stands."""
     columns = read_columns(path)[1]
     kind, _, number = path.stem.partition("-")
