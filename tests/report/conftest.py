@@ -12,7 +12,7 @@ from tests.report.browser import browser
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SEA = ["--seeds", "0", "--set", "sea.size=8", "--set", "steps=4000", "--set", "traced=[5,200]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
-LAKE = "-size=30-episodes=600-traced=0.05,0.2,0.5,1"
+LAKE = "-size=30-episodes=600-traced=0.05+0.2+0.5+1"
 """What the settings of the lake's runs add to the names of its cases."""
 
 
