@@ -45,7 +45,7 @@ class TestNames:
             ("frozen-lake/adeu", ['f={"part": "Constant", "c": 0.5}'], "adeu-f=constant-c=0.5"),
             ("frozen-lake-sensitivity/adeu-beta=0.3", ["size=60"], "adeu-beta=0.3-size=60"),
             ("deep-sea/10/ucb", ["steps=4000"], "ucb-steps=4000"),
-            ("cart-pole", ["hidden=[8,8]"], "rnd-hidden=8,8"),
+            ("cart-pole", ["hidden=[8,8]"], "rnd-hidden=8+8"),
         ],
     )
     def test_a_changed_case_is_named_after_its_changes(self, path, assignments, name, tmp_path):
@@ -63,7 +63,7 @@ class TestNames:
 
     def test_words(self):
         own = adeu.Sum((adeu.Counts(beta=0.1), adeu.from_function(abs)))
-        assert word(own) == "sum-terms=counts-beta=0.1,fromfunction-function=abs"
+        assert word(own) == "sum-terms=counts-beta=0.1+fromfunction-function=abs"
         assert [word(value) for value in (None, True, (), 0.5, 3.0, "a b/c")] == [
             "none",
             "true",

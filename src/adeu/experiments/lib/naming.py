@@ -23,7 +23,7 @@ def word(value: object) -> str:
     Examples:
         >>> import adeu
         >>> word(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2)), word(adeu.Sigmoid()), word((64, 64)), word("1/n")
-        ('rollouts-f=rnd-rho=0.3-c=0.2', 'sigmoid', '64,64', '1-n')
+        ('rollouts-f=rnd-rho=0.3-c=0.2', 'sigmoid', '64+64', '1-n')
     """
     if isinstance(value, Part):
         fields = [field for field in dataclasses.fields(value) if field.init]
@@ -31,11 +31,11 @@ def word(value: object) -> str:
         words = [f"{name}={word(item)}" for name, item, default in given if item != default]
         return "-".join([type(value).__name__.lower(), *words])
     if isinstance(value, tuple | list):
-        return ",".join(map(word, value)) or "none"
+        return "+".join(map(word, value)) or "none"
     if value is None or isinstance(value, bool):
         return str(value).lower()
     text: str = getattr(value, "__name__", str(value))
-    return re.sub(r"[^\w.=,+-]+", "-", text.removesuffix(".0"))
+    return re.sub(r"[^\w.=+-]+", "-", text.removesuffix(".0"))
 
 
 def variant(case: str, before: Setting, after: Setting) -> str:
