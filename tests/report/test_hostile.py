@@ -205,6 +205,60 @@ def test_an_endless_episode_is_left_out(folder):
     assert experiment["cases"][0]["traces"] == []
 
 
+@pytest.mark.parametrize(
+    ("g", "ceiling"),
+    [
+        ({"part": "Sigmoid", "c": 0.25}, 0.25),
+        ({"part": "Identity"}, None),
+        ({"part": "Sigmoid", "c": 1e308}, None),
+        ({"part": "Sigmoid", "c": "0.25"}, None),
+        ({"part": "Sigmoid", "size": 1}, None),
+        ({"part": "Rnd"}, None),
+        ({"part": "tests.report.no_such_module:G"}, None),
+        ({"part": ["Sigmoid"]}, None),
+        ("Sigmoid", None),
+    ],
+)
+def test_the_colours_reach_to_the_ceiling_of_a_g_of_ours_and_no_other_is_imported(folder, g, ceiling):
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"], {"agent": {"explorer": {"g": g}}})
+    (experiment,) = data(write_report(folder))
+    assert experiment["cases"][0]["ceiling"] == ceiling
+
+
+def test_episodes_by_their_place_in_training_are_told_by_their_names_alone(folder, page):
+    """Those with other names are left alone, and no length of training is believed that cannot be one."""
+    (folder / "summary.json").write_text(json.dumps([row("a")]))
+    traces = write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"], {"steps": -5, "episodes": True}) / "traces"
+    content = f"step,{SPREAD}\n1e300,0,1,1,0,0.5,0.5,1,0\n"
+    for name in ("at-999", "at-12.5", "at--1", "at-x", "at-1e9", "episode-", "other"):
+        (traces / f"{name}.csv").write_text(content)
+    report = write_report(folder)
+    (experiment,) = data(report)
+    found = [(each["episode"], each["progress"], each["step"]) for each in experiment["cases"][0]["traces"]]
+    assert found == [(7, None, None), (None, 0.125, None), (None, 1.0, None)]
+    page.open(report)
+    options = page.run("Array.from(document.querySelectorAll('.choose select')[2].options).map(each => each.text)")
+    assert options == ["7", "13%", "the end"]
+    assert page.complaints == []
+
+
+def test_a_page_has_room_for_so_many_numbers(folder, monkeypatch):
+    monkeypatch.setattr("adeu.report.collect.NUMBERS", 2 * 8 * 10)
+    (folder / "summary.json").write_text(json.dumps([row("a"), row("b")]))
+    for case in "ab":
+        traces = write_run(folder, case, ["0,1,1,0,0.5,0.5,1,0"] * 100) / "traces"
+        for percent in (0, 50, 100):
+            (traces / f"at-{percent}.csv").write_text("\n".join([SPREAD, *["0,1,1,0,0.5,0.5,1,0"] * 4]) + "\n")
+    (experiment,) = data(write_report(folder))
+    for case in experiment["cases"]:
+        assert [each["progress"] for each in case["traces"]] == [0.0, 0.5]  # one of 32 numbers, and 80 are allowed
+    for path in folder.rglob("at-*.csv"):
+        path.unlink()
+    (experiment,) = data(write_report(folder))
+    assert [each["episode"] for each in experiment["cases"][0]["traces"]] == [7]  # rather than none
+
+
 METRICS = "step,episode,return,spread\n10,1,5.0,0.1\n20,2,7.0,0.15\n"
 
 
