@@ -7,7 +7,6 @@ import os
 import pathlib
 import pickle
 import shutil
-import signal
 import subprocess
 import sys
 import zipfile
@@ -20,6 +19,7 @@ import adeu
 from adeu.core.files import ASIDE
 from adeu.envs import Lake
 from adeu.experiments.lib.lake_setting import adeu_counts
+from adeu.runs import lock
 from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
@@ -27,7 +27,7 @@ from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.trainers.trainer import Piece
 from adeu.runs.work import work
-from tests.runs.processes import pause_at_checkpoint, signal_workers, start
+from tests.command import run_here
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600)
 OTHER = dataclasses.replace(SETTING.agent, gamma=0.5)
@@ -365,16 +365,19 @@ def test_names_and_reasons_are_no_markup():
     assert "<b>/[/red][bold]/seed-0 failed: [/blue] <script>" in console.export_text()
 
 
-def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path):
-    out = tmp_path / "out"
-    one = start(*LAKE, out=out)
-    assert pause_at_checkpoint(one, out)  # so that it does not end before the second has started
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LAKE, "--out", str(out)]
-    two = subprocess.run(command, capture_output=True, text=True)
-    assert two.returncode == 1
-    assert f"another command is running in {out / 'frozen-lake'}" in two.stderr
-    signal_workers(one, signal.SIGCONT)
-    assert one.wait() == 0
+def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(lock, "PATIENCE_SECONDS", 0.0)
+    specs, refused = [dataclasses.replace(spec, experiment="frozen-lake") for spec in SPECS], []
+
+    def watch(event):
+        if not refused:
+            refused.append(run_here("run", *LAKE, "--out", tmp_path))
+
+    assert sweep(specs, tmp_path, watch=watch) == {}
+    assert refused[0].returncode == 1
+    assert f"another command is running in {tmp_path / 'frozen-lake'}" in refused[0].stderr
+    for mine, theirs in zip(specs, SPECS, strict=True):
+        assert (tmp_path / mine.name / METRICS).read_bytes() == (whole / theirs.name / METRICS).read_bytes()
 
 
 @pytest.fixture
@@ -395,8 +398,7 @@ def disk(tmp_path):
 
 def test_a_read_only_disk(disk):
     out = disk("size=1m,ro") / "out"
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "run", *LAKE, "--out", str(out)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = run_here("run", *LAKE, "--out", out)
     assert run.returncode == 1
     assert "Read-only file system" in run.stderr
     assert "Traceback" not in run.stderr
