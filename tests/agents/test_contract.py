@@ -1,6 +1,7 @@
 """Every agent through the same tests, by itself and in every loop."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -11,12 +12,30 @@ import adeu
 from adeu import agents
 from adeu.agents import Agent, GymLoop, JaxLoop, VectorLoop
 from adeu.agents.compiling import ACT, at, own
+from adeu.agents.jax_loop import _compile
 from adeu.behavior.storage import arrays_of, tree_of
 from tests.agents.table import CASES, ENVS, POLE, Case, choosing, decision_of, live
 
-every_agent = pytest.mark.parametrize("name", CASES)
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 STEP, NO = np.int32(7), np.bool_(False)
+STEPS = 4
+COMPILED = ("dqn-sampled", "dqn-ucb", "dqn-rows", "td3-policy", "td3-gated", "sac-sample")
+"""Of each branch of the compiled loop one agent, which runs there; the others are only traced."""
+
+
+@pytest.fixture(scope="module", params=CASES)
+def name(request):
+    """Of one agent after the other, so that what is compiled for one serves all its tests."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def case(name):
+    return CASES[name]
+
+
+@pytest.fixture(scope="module")
+def jax_loop(case):
+    return JaxLoop(case.agent, case.world.in_jax, evaluate_every=STEPS, evaluate_episodes=1, evaluate_steps=9)
 
 
 def same(one, other) -> bool:
@@ -39,7 +58,6 @@ def test_every_exported_agent_is_in_the_table():
     assert kinds == {type(case.agent) for case in CASES.values()}
 
 
-@every_case
 def test_it_is_a_value(case):
     for agent in (case.agent, case.bound):
         twin = agent.bind(*bound_spaces(case)) if agent.spaces else dataclasses.replace(agent)
@@ -55,13 +73,11 @@ def bound_spaces(case):
     return env.observation_space, env.action_space
 
 
-@every_case
 def test_it_goes_to_json_and_back(case):
     assert adeu.from_json(adeu.to_json(case.agent)) == case.agent
     assert adeu.to_json(case.bound) != ""
 
 
-@every_case
 def test_bind_fills_the_spaces_of_a_new_agent(case):
     bound = case.bound
     assert bound.sized == bound.spaces
@@ -72,14 +88,12 @@ def test_bind_fills_the_spaces_of_a_new_agent(case):
     assert bound.explorer == case.agent.explorer.bind(*bound_spaces(case))
 
 
-@every_case
 def test_one_that_is_not_bound_says_so(case):
     message = rf"{type(case.agent).__name__} is not bound yet: call bind\(observation_space, action_space\)"
     with pytest.raises(ValueError, match=message):
         case.agent.init(jax.random.key(0), np.zeros(3))
 
 
-@every_agent
 def test_compiled_it_decides_as_it_does_eagerly(name):
     life = live(name)
     acting, obs = life.agent.acting(life.learned), life.transitions[1].obs
@@ -89,7 +103,6 @@ def test_compiled_it_decides_as_it_does_eagerly(name):
     close(decided, life.agent.decide(at(life.key, ACT, STEP), acting, life.carry, jnp.asarray(obs), STEP, NO))
 
 
-@every_agent
 def test_environments_decide_together_as_they_do_alone(name):
     life = live(name)
     acting = life.agent.acting(life.learned)
@@ -104,7 +117,6 @@ def test_environments_decide_together_as_they_do_alone(name):
         close(mine, (alone, after if real[env] else carry))
 
 
-@every_agent
 def test_acting_is_all_that_a_decision_reads(name):
     life = live(name)
     read = {id(leaf) for leaf in jax.tree.leaves(life.agent.acting(life.learned))}
@@ -123,7 +135,6 @@ def test_acting_is_all_that_a_decision_reads(name):
     assert np.isfinite(decided[0].action).all()
 
 
-@every_agent
 def test_a_row_is_the_same_in_numpy_and_in_jax(name):
     life = live(name)
     coins = np.random.default_rng(1).random(life.agent.coins).astype(np.float32) if life.agent.coins else None
@@ -138,7 +149,6 @@ def test_a_row_is_the_same_in_numpy_and_in_jax(name):
         assert np.array_equal(row.next_obs, transition.next_obs)
 
 
-@every_agent
 def test_what_it_learns_keeps_its_form(name):
     life, key = live(name), jax.random.key(0)
     learned, agent = life.learned, life.agent
@@ -151,7 +161,6 @@ def test_what_it_learns_keeps_its_form(name):
     assert CASES[name].updates(learned) == CASES[name].updates(life.start) + agent.cadence.updates
 
 
-@every_agent
 def test_learning_leaves_the_carry_alone(name):
     """Even where it is donated what it learns with."""
     life = live(name)
@@ -164,11 +173,8 @@ def test_learning_leaves_the_carry_alone(name):
     assert form(again) == form(life.carry)
 
 
-STEPS = 4
-
-
-def train_everywhere(case: Case):
-    """What is learned after a few steps in each loop, and its greedy return."""
+def train_with_gymnasium(case: Case):
+    """What is learned after a few steps in each loop of Gymnasium's, and its greedy return."""
     lengths = {"evaluate_every": STEPS, "evaluate_episodes": 1}
     make, agent = case.world.make, case.agent
     gym_loop, rows = GymLoop(agent, make(), make(), STEPS, seed=0, **lengths), []
@@ -178,27 +184,36 @@ def train_everywhere(case: Case):
     vector_loop = VectorLoop(agent, case.world.vector(), make(), STEPS, **lengths)
     rows = vector_loop.run()
     yield vector_loop._learned, rows[-1]["return"]
-    jax_loop = JaxLoop(agent, case.world.in_jax, **lengths, evaluate_steps=9)
-    state, piece = jax_loop.advance(jax_loop.init(0))
-    yield state.learned, float(piece.evaluation)
 
 
-@every_agent
-def test_every_loop_trains_it(name):
+def train_in_jax(loop):
+    state, piece = loop.advance(loop.init(0))
+    return state.learned, float(piece.evaluation)
+
+
+def test_every_loop_trains_it(name, case, jax_loop):
     """And makes as many updates as the others."""
-    case, life = CASES[name], live(name)
-    update_every, updates, _ = case.agent.cadence
-    for learned, returned in train_everywhere(case):
+    life, (update_every, updates, _) = live(name), case.agent.cadence
+    trained = list(train_with_gymnasium(case))
+    if name in COMPILED:
+        trained.append(train_in_jax(jax_loop))
+    for learned, returned in trained:
         assert form(learned) == form(life.learned)
         assert case.updates(learned) == STEPS // update_every * updates
         assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(learned))
         assert np.isfinite(returned)
 
 
-@every_agent
-def test_saved_and_restored_it_ends_with_the_same_bits(name):
+def test_the_compiled_loop_keeps_the_form_of_its_state(jax_loop):
+    functions = _compile(jax_loop)
+    state = jax.eval_shape(functions.init, np.uint32(0))
+    after, piece = jax.eval_shape(functools.partial(functions.advance, given={}, early=0), state)
+    assert form(after) == form(state)
+    assert piece.spreads.shape == (STEPS,)
+
+
+def test_saved_and_restored_it_ends_with_the_same_bits(name, case, jax_loop):
     """In the two loops that can be saved; in Gymnasium between two episodes."""
-    case = CASES[name]
     make = case.world.make
 
     def start():
@@ -214,11 +229,11 @@ def test_saved_and_restored_it_ends_with_the_same_bits(name):
     assert rows == again
     assert same(tuple(whole.arrays().values()), tuple(restored.arrays().values()))
 
-    loop = JaxLoop(case.agent, case.world.in_jax, evaluate_every=STEPS, evaluate_episodes=1, evaluate_steps=9)
-    state, _ = loop.advance(loop.init(0))
-    saved = tree_of(arrays_of(state), loop.init(1))
-    for ours, theirs in zip(*(jax.tree.leaves(loop.advance(each)) for each in (state, saved)), strict=True):
-        assert np.array_equal(ours, theirs, equal_nan=True)
+    if name in COMPILED:
+        state, _ = jax_loop.advance(jax_loop.init(0))
+        saved = tree_of(arrays_of(state), jax_loop.init(1))
+        for ours, theirs in zip(*(jax.tree.leaves(jax_loop.advance(each)) for each in (state, saved)), strict=True):
+            assert np.array_equal(ours, theirs, equal_nan=True)
 
 
 def loops(agent, world, **gym):
@@ -231,7 +246,6 @@ def loops(agent, world, **gym):
     }
 
 
-@every_case
 def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, caplog):
     explorer = dataclasses.replace(case.agent.explorer, f=adeu.Recorded())
     agent = dataclasses.replace(case.agent, explorer=explorer)

@@ -1,7 +1,6 @@
 """Every part through the same tests, each inside an explorer, so that the explorer is tested with it."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,22 @@ from adeu.behavior.batched import batched
 from tests.contract.table import CASES, NEEDS, Case
 
 ENVS = 4
-every_part = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+@pytest.fixture(scope="module", params=CASES)
+def name(request):
+    """Of one part after the other, so that what is compiled for one serves all its tests."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def case(name):
+    return CASES[name]
+
+
+@pytest.fixture(scope="module")
+def tried(case):
+    return trial(case)
 
 
 def keys(count: int, seed: int = 0) -> jax.Array:
@@ -35,6 +49,8 @@ class Trial(NamedTuple):
     """One environment's decision, as Python runs it; `compiled` and `batch` are the same, compiled."""
     compiled: Callable[..., Any]
     batch: Callable[..., Any]
+    begin: Callable[..., Any]
+    """The carries of several environments."""
     inputs: tuple[Any, ...]
     """Key, carry, observation, center and what is given, of each environment."""
 
@@ -44,13 +60,7 @@ class Trial(NamedTuple):
 
 
 def trial(case: Case) -> Trial:
-    return _trial(next(name for name, other in CASES.items() if other is case))
-
-
-@functools.cache
-def _trial(name: str) -> Trial:
-    """Made once for all tests, compiled, since that takes longer than running it."""
-    case, random = CASES[name], np.random.default_rng(0)
+    random = np.random.default_rng(0)
     explorer = case.explorer
     observe, update = jax.jit(explorer.observe), jax.jit(explorer.update)
     first = state = jax.jit(explorer.init)(jax.random.key(1), case.observation(random))
@@ -62,9 +72,10 @@ def _trial(name: str) -> Trial:
         return explorer.act(key, state, carry, obs, center, **given)
 
     drawn = case.observation(random, ENVS), case.center(random, ENVS), case.given(random, ENVS)
-    inputs = keys(ENVS, 5), jax.vmap(explorer.begin)(keys(ENVS, 4)), *drawn
+    begin = jax.jit(jax.vmap(explorer.begin))
+    inputs = keys(ENVS, 5), begin(keys(ENVS, 4)), *drawn
     batch = jax.jit(jax.vmap(act, in_axes=(None, 0, 0, 0, 0, 0)))
-    return Trial(explorer, first, state, observe, update, act, jax.jit(act), batch, inputs)
+    return Trial(explorer, first, state, observe, update, act, jax.jit(act), batch, begin, inputs)
 
 
 def equal(a, b) -> bool:
@@ -84,9 +95,7 @@ def test_every_exported_part_is_in_the_table():
     assert len(parts) >= 24
 
 
-@every_part
-def test_is_finite_non_negative_and_inside_the_action_space(case):
-    tried = trial(case)
+def test_is_finite_non_negative_and_inside_the_action_space(case, tried):
     decisions, _ = tried.batch(tried.state, *tried.inputs)
     assert decisions.uncertainty.shape == decisions.spread.shape == decisions.explored.shape == (ENVS,)
     for value in (decisions.uncertainty, decisions.spread):
@@ -96,15 +105,11 @@ def test_is_finite_non_negative_and_inside_the_action_space(case):
         assert case.actions.contains(action)
 
 
-@every_part
-def test_compiled_equals_eager(case):
-    tried = trial(case)
+def test_compiled_equals_eager(tried):
     close(tried.compiled(tried.state, *tried.of(0)), tried.act(tried.state, *tried.of(0)))
 
 
-@every_part
-def test_a_batch_equals_a_loop_and_environments_are_independent(case):
-    tried = trial(case)
+def test_a_batch_equals_a_loop_and_environments_are_independent(tried):
     batch = tried.batch(tried.state, *tried.inputs)
     for i in range(ENVS):
         close(jax.tree.map(lambda x, i=i: x[i], batch), tried.compiled(tried.state, *tried.of(i)))
@@ -112,34 +117,28 @@ def test_a_batch_equals_a_loop_and_environments_are_independent(case):
     close(tried.batch(tried.state, *tried.of(order)), jax.tree.map(lambda x: x[order], batch))
 
 
-@every_part
-def test_the_same_key_gives_the_same_answer(case):
-    tried = trial(case)
+def test_the_same_key_gives_the_same_answer(tried):
     assert equal(*(tried.act(tried.state, *tried.of(0)) for _ in range(2)))
 
 
-@every_part
-def test_state_and_carry_keep_their_structure(case):
-    tried = trial(case)
+def test_state_and_carry_keep_their_structure(tried):
     assert jax.tree.structure(tried.first) == jax.tree.structure(tried.state)
     assert [x.dtype for x in jax.tree.leaves(tried.first)] == [x.dtype for x in jax.tree.leaves(tried.state)]
     _, begun, *_ = tried.inputs
     _, carries = tried.batch(tried.state, *tried.inputs)
-    again = jax.vmap(tried.explorer.begin)(keys(ENVS, 8), carries)
+    again = tried.begin(keys(ENVS, 8), carries)
     for other in (carries, again):
         assert jax.tree.structure(begun) == jax.tree.structure(other)
         shapes = [(x.shape, x.dtype) for x in jax.tree.leaves(begun)]
         assert shapes == [(x.shape, x.dtype) for x in jax.tree.leaves(other)]
 
 
-@every_part
-def test_save_and_load_round_trip(case, tmp_path):
-    tree, header = (trial(case).state, trial(case).inputs[1]), {"format": "test"}
+def test_save_and_load_round_trip(tried, tmp_path):
+    tree, header = (tried.state, tried.inputs[1]), {"format": "test"}
     storage.save(tmp_path / "file", header, tree)
     assert equal(storage.load(tmp_path / "file", header, tree), tree)
 
 
-@every_part
 def test_begin_resets_only_the_masked_environments(case):
     functions = batched(case.explorer)
     obs = case.observation(np.random.default_rng(6), ENVS)
@@ -151,9 +150,8 @@ def test_begin_resets_only_the_masked_environments(case):
         assert equal(*here) != reset
 
 
-@every_part
-def test_learning_is_pure_and_changes_only_what_it_says(case):
-    tried, random = trial(case), np.random.default_rng(9)
+def test_learning_is_pure_and_changes_only_what_it_says(case, tried):
+    random = np.random.default_rng(9)
     before, learns = jax.tree.map(np.array, tried.state), tried.explorer.learns_from
     observed = tried.observe(tried.state, case.transition(random), td_error=np.float32(5.0))
     updated = tried.update(tried.state, case.transition(random, 8), td_error=np.full(8, 5.0, np.float32))
@@ -162,10 +160,8 @@ def test_learning_is_pure_and_changes_only_what_it_says(case):
     assert equal(updated, tried.state) != ("update" in learns)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_needs_what_it_says_and_nothing_more(name):
-    case, needs = CASES[name], NEEDS[name]
-    tried, random = trial(case), np.random.default_rng(3)
+def test_needs_what_it_says_and_nothing_more(name, case, tried):
+    needs, random = NEEDS[name], np.random.default_rng(3)
     explorer, (key, carry, obs, center, offered) = tried.explorer, tried.of(0)
     assert {hook: explorer.needs(hook) for hook in needs} == needs
 
@@ -193,15 +189,15 @@ def test_needs_what_it_says_and_nothing_more(name):
                 jax.eval_shape(method, fewer)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name):
-    case = CASES[name]
-    tried = trial(case)
+def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name, tried):
     f, (_, begun, _, _, _) = tried.explorer.f, tried.inputs
     decisions, carries = tried.batch(tried.state, *tried.inputs)
     assert decisions.asked.shape == (ENVS,)
     assert decisions.asked.dtype == bool
-    each = functools.partial(jax.vmap, axis_size=ENVS)  # a carry may hold nothing
+
+    def each(function):
+        return jax.jit(jax.vmap(function, axis_size=ENVS))  # a carry may hold nothing
+
     fresh, later = each(f.ask)(begun.f), each(f.ask)(carries.f)
     assert jax.tree.structure(fresh) == jax.tree.structure(begun.f)
     assert each(f.asked)(fresh).all()
@@ -214,7 +210,6 @@ def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name):
     assert equal(each(measured)(fresh), each(measured)(later)) != f.remembers
 
 
-@every_part
 def test_json_round_trip(case):
     for part in (case.part, case.explorer):
         again = adeu.from_json(adeu.to_json(part))
@@ -222,7 +217,6 @@ def test_json_round_trip(case):
         assert hash(again) == hash(part)
 
 
-@every_part
 def test_is_a_value(case):
     copy = dataclasses.replace(case.part)
     assert copy == case.part
@@ -232,7 +226,6 @@ def test_is_a_value(case):
         case.part.anything = 1
 
 
-@every_part
 def test_has_a_docstring_with_equation_and_doctest(case):
     maker = {"FromFunction": adeu.from_function, "FromHost": adeu.from_host}
     text = maker.get(type(case.part).__name__, type(case.part)).__doc__
