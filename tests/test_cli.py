@@ -12,6 +12,7 @@ import pytest
 
 from adeu.cli import listing, main
 from adeu.cli.running import read_seeds
+from tests.command import run_here
 
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SMALL = ["--set", "lake.size=12", "--set", "episodes=300"]
@@ -19,27 +20,20 @@ SUFFIX = "-size=12-episodes=300"
 """What these settings add to the names of cases."""
 
 
-def adeu(*arguments, **options):
+def run_apart(*arguments, **options):
+    """Runs the command in a process of its own, as a shell does."""
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900, **options)
 
 
-@pytest.fixture
-def refused(monkeypatch, capsys):
-    """Calls a command that must end with an error, in this process, and returns what it printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["adeu", *map(str, arguments)])
-        monkeypatch.setattr(signal, "signal", lambda *_: None)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 1
-        return capsys.readouterr().err
-
-    return call
+def refused(*arguments):
+    """What a command prints that must end with an error."""
+    done = run_here(*arguments)
+    assert done.returncode == 1
+    return done.stderr
 
 
 def test_list_names_every_experiment_and_part():
-    listed = adeu("list").stdout
+    listed = run_here("list").stdout
     for name in (
         "frozen-lake",
         "safe-frozen-lake",
@@ -52,8 +46,8 @@ def test_list_names_every_experiment_and_part():
         assert f"\n{name} " in listed
 
 
-def test_list_describes_an_experiment_and_a_part(refused):
-    listed = adeu("list", "frozen-lake").stdout
+def test_list_describes_an_experiment_and_a_part():
+    listed = run_here("list", "frozen-lake").stdout
     for text in (
         "seeds     0:5",
         "two minutes",
@@ -62,10 +56,10 @@ def test_list_describes_an_experiment_and_a_part(refused):
     ):
         assert text in listed
     assert "smaller   --set lake.size=400 --set episodes=8000" in listed
-    assert "adeu-beta=0.1" in adeu("list", "frozen-lake-sensitivity").stdout
-    assert "deep-sea/100" in adeu("list", "deep-sea").stdout
-    assert "ez-carried" in adeu("list", "deep-sea/40").stdout
-    assert "Args:\n    scale" in adeu("list", "Rnd").stdout
+    assert "adeu-beta=0.1" in run_here("list", "frozen-lake-sensitivity").stdout
+    assert "deep-sea/100" in run_here("list", "deep-sea").stdout
+    assert "ez-carried" in run_here("list", "deep-sea/40").stdout
+    assert "Args:\n    scale" in run_here("list", "Rnd").stdout
     assert "unknown name 'rdn'; did you mean 'Rnd'" in refused("list", "rdn")
 
 
@@ -94,7 +88,7 @@ def test_ctrl_c_amid_imports_is_silent(module, tmp_path):
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs")
-    return out, adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, *SMALL)
+    return out, run_apart("run", "frozen-lake", "--seeds", "0:2", "--out", out, *SMALL)
 
 
 def test_run_ends_with_a_table_and_its_files(lake):
@@ -129,18 +123,18 @@ def test_summary_holds_a_row_for_every_figure(lake):
 
 def test_json_is_the_summary_and_nothing_else(lake):
     out, _ = lake
-    again = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--json", *SMALL)
+    again = run_here("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--json", *SMALL)
     assert json.loads(again.stdout) == json.loads((out / "frozen-lake" / "summary.json").read_text())
 
 
 def test_quiet_is_quiet(lake):
     out, _ = lake
-    again = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--quiet", *SMALL)
+    again = run_here("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--quiet", *SMALL)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
 def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
-    done = adeu(
+    done = run_here(
         "run", "frozen-lake/adeu", "--seeds", "3", "--set", "f.beta=0.5", "--out", tmp_path / "x", "--dry-run"
     )
     (spec,) = json.loads(done.stdout)
@@ -179,7 +173,7 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         (["frozen-lake", "--set", "lake.layout=[/red]\x1b[31m"], r"got '[/red]\x1b[31m'"),
     ],
 )
-def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path, refused):
+def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path):
     assert message in refused("run", *arguments, "--out", tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
@@ -208,7 +202,7 @@ class TestTrain:
     def test_it_trains_a_gymnasium_environment(self, tmp_path):
         small = ["--set", "episodes=500", "--set", "alpha=1.0", "--seeds", "0:2", "--out", tmp_path, "--json"]
         coin = ["--f", '{"part": "Constant", "c": 0.1}', "--g", "identity", "--D", "bernoulli"]
-        done = adeu("train", "CliffWalking-v1", *coin, *small)
+        done = run_here("train", "CliffWalking-v1", *coin, *small)
         assert done.returncode == 0, done.stderr
         rows = json.loads(done.stdout)
         assert {row["case"] for row in rows} == {"constant-c=0.1-identity-bernoulli-alpha=1-episodes=500"}
@@ -216,7 +210,7 @@ class TestTrain:
         folder = tmp_path / "train" / "CliffWalking-v1"
         assert (folder / "report.html").exists()
         (folder / "curves.svg").unlink()
-        assert adeu("plot", "train/CliffWalking-v1", "--out", tmp_path).returncode == 0
+        assert run_here("plot", "train/CliffWalking-v1", "--out", tmp_path).returncode == 0
         assert "constant" in (folder / "curves.svg").read_text()
 
     def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
@@ -231,7 +225,7 @@ class TestTrain:
         parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
         few = ["--set", "f.c=0.1", "--steps", "2000", "--dry-run"]
         safe = os.environ | {"PYTHONSAFEPATH": "1"}  # as the installed command
-        done = adeu("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
+        done = run_apart("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
         assert spec["case"] == "mine-clip-high=0.3-c=0.1-steps=2000"
@@ -240,7 +234,7 @@ class TestTrain:
     def test_several_f_are_compared_with_the_first(self, tmp_path):
         other = '{"part": "Counts", "beta": 0.1}'
         few = ["CliffWalking-v1", "--set", "episodes=300", "--seeds", "0:2", "--out", tmp_path]
-        done = adeu("train", *few, "--f", "counts", "--f", other, "--f", "constant")
+        done = run_here("train", *few, "--f", "counts", "--f", other, "--f", "constant")
         assert done.returncode == 0, done.stderr
         names = ["counts-episodes=300", "counts-beta=0.1-episodes=300", "constant-episodes=300"]
         folder = tmp_path / "train" / "CliffWalking-v1"
@@ -254,7 +248,7 @@ class TestTrain:
         assert "all of them D = Categorical(temperature=1.0), agent = QLearning(alpha='1/n')" in told
         written = {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")}
         assert len(written) == 6
-        again = adeu("train", *few, "--f", other, "--json")
+        again = run_here("train", *few, "--f", other, "--json")
         rows = json.loads(again.stdout)
         assert {row["reference"] for row in rows} == {None, names[1]}
         assert {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")} == written
@@ -269,10 +263,10 @@ class TestTrain:
         )
         few = ["CartPole-v1", "--f", "outside:f", "--steps", "1000", "--set", "warmup=100", "--set", "batch=8"]
         few += ["--set", "hidden=[8]", "--set", "evaluate_episodes=1", "--jobs", "1", "--quiet"]
-        both = adeu("train", *few, "--seeds", "0:2", "--out", "both", cwd=tmp_path)
+        both = run_apart("train", *few, "--seeds", "0:2", "--out", "both", cwd=tmp_path)
         assert both.returncode == 0, both.stderr
         assert "what outside:learn learns is not saved: an interrupted run starts again" in both.stderr
-        assert adeu("train", *few, "--seeds", "1", "--out", "alone", cwd=tmp_path).returncode == 0
+        assert run_apart("train", *few, "--seeds", "1", "--out", "alone", cwd=tmp_path).returncode == 0
         (alone,) = (tmp_path / "alone").rglob("metrics.csv")
         second = tmp_path / "both" / alone.relative_to(tmp_path / "alone")
         assert second.read_bytes() == alone.read_bytes()
@@ -296,7 +290,7 @@ class TestTrain:
         loud = ["train", "CartPole-v1", "--f", "loud:Loud", "--g", "identity", "--D", "bernoulli"]
         few = ["--steps", "1000", "--set", "warmup=100", "--seeds", "0", "--jobs", "1", "--out", "out"]
         for last in ("--dry-run", "--json"):
-            done = adeu(*loud, *few, last, cwd=tmp_path)
+            done = run_apart(*loud, *few, last, cwd=tmp_path)
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)
             for word in ("imported", "below", "measured", "ended"):
@@ -338,25 +332,25 @@ class TestTrain:
             (["CliffWalking-v1", "--f", "tests.functions:host_norm"], "a function becomes one by adeu.from_function"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path, refused):
+    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path):
         assert message in refused("train", *arguments, "--out", tmp_path / "x")
         assert not (tmp_path / "x").exists()
 
 
-def test_plot_draws_again_from_the_runs(lake, refused, tmp_path):
+def test_plot_draws_again_from_the_runs(lake, tmp_path):
     out, _ = lake
     picture = out / "frozen-lake" / "curves.png"
     picture.unlink()
-    done = adeu("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
+    done = run_here("plot", "frozen-lake", "--seeds", "0:2", "--out", out)
     assert done.stdout.split() == [str(picture), str(picture.with_suffix(".svg"))]
     assert picture.stat().st_size > 1000
     picture.with_suffix(".svg").unlink()
-    assert adeu("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
+    assert run_here("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
     assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # what other calls completed stands beside it
     shutil.copytree(out / "frozen-lake", tmp_path / "frozen-lake")
     metrics = tmp_path / f"frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
-    done = adeu("plot", "frozen-lake", "--out", tmp_path)
+    done = run_here("plot", "frozen-lake", "--out", tmp_path)
     assert done.returncode == 0
     assert f"ucb{SUFFIX}/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
     said = refused("plot", "frozen-lake", "--seeds", "7", "--out", out)
@@ -364,7 +358,7 @@ def test_plot_draws_again_from_the_runs(lake, refused, tmp_path):
 
 
 def test_plot_normalizers(tmp_path):
-    assert adeu("plot", "normalizers", "--out", tmp_path).returncode == 0
+    assert run_here("plot", "normalizers", "--out", tmp_path).returncode == 0
     assert (tmp_path / "normalizers.png").stat().st_size > 1000
 
 
@@ -375,7 +369,7 @@ def test_damaged_runs_beside_are_named_and_left_out(lake, tmp_path):
     metrics = tmp_path / f"out/frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
     (tmp_path / "out/frozen-lake/report.html").unlink()
-    done = adeu("run", "frozen-lake/adeu", "--seeds", "0:2", "--out", tmp_path / "out", *SMALL)
+    done = run_here("run", "frozen-lake/adeu", "--seeds", "0:2", "--out", tmp_path / "out", *SMALL)
     assert done.returncode == 0, done.stderr
     assert f"ucb{SUFFIX}/seed-1/metrics.csv is not what the run wrote" in done.stderr.replace("\n", "")
     assert "eps-greedy" in done.stdout
@@ -385,7 +379,7 @@ def test_a_failed_run_is_named_in_json_too(lake, tmp_path):
     out, _ = lake
     shutil.copytree(out, tmp_path / "out")
     (tmp_path / f"out/frozen-lake/adeu{SUFFIX}/seed-1/spec.json").unlink()
-    done = adeu("run", "frozen-lake", "--seeds", "0:2", "--out", tmp_path / "out", "--json", *SMALL)
+    done = run_here("run", "frozen-lake", "--seeds", "0:2", "--out", tmp_path / "out", "--json", *SMALL)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"frozen-lake/adeu{SUFFIX}/seed-1 failed: " in done.stderr
     assert "spec.json is missing" in done.stderr
