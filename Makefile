@@ -17,7 +17,7 @@ test oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
 test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 test: .venv/setup  ## every test but the long ones
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not notebook"
 
 slow: .venv/setup  ## learning at length
 	$(BIN)/pytest -m slow
@@ -27,8 +27,9 @@ check: .venv/setup docs wheel  ## format, lint, types, docs, wheel
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-docs: .venv/setup  ## the documentation, in site/
+docs: .venv/setup  ## the documentation, in site/, and its notebooks
 	$(BIN)/python .ci/site.py
+	$(BIN)/pytest -q tests/test_notebooks.py
 
 wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)

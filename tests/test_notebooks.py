@@ -23,6 +23,7 @@ def test_there_are_three():
     assert [path.stem for path in NOTEBOOKS] == ["own-f", "paper-table", "stuck-agent"]
 
 
+@pytest.mark.notebook
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run_and_show_what_was_committed(path, tmp_path):
     committed = nbformat.read(path, as_version=4)

@@ -1,9 +1,6 @@
 """Training that diverges fails by name in every loop, and a run keeps its last good checkpoint."""
 
-import os
 import re
-import subprocess
-import sys
 
 import gymnasium
 import numpy as np
@@ -14,8 +11,9 @@ from adeu.agents import Dqn, GymLoop, JaxLoop, VectorLoop, train
 from adeu.core import npz
 from adeu.envs import JaxCartPole
 from adeu.runs.folder import CHECKPOINT, DONE
+from tests.command import run_here
 
-EXPLORER = adeu.Explorer(adeu.Rnd(hidden=(4,), features=2), adeu.Saturating(0.5), adeu.Bernoulli())
+EXPLORER = adeu.Explorer(adeu.Constant(0.5), adeu.Saturating(0.5), adeu.Bernoulli())
 DIVERGING = Dqn(EXPLORER, hidden=(4,), batch=4, capacity=64, target_every=10, learning_rate=1e30)
 MESSAGE = "Dqn: training diverged: its networks are not finite"
 
@@ -50,15 +48,13 @@ def test_every_loop_fails_by_name(loop):
         loop()
 
 
-def test_the_command_fails_and_keeps_the_last_good_checkpoint(tmp_path):
+def test_the_command_fails_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
     """The first piece is a good one: nothing is learned before the warm-up ends."""
+    monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
     sizes = ["hidden=[4]", "batch=4", "warmup=60", "evaluate_every=100", "evaluate_episodes=1", "learning_rate=1e30"]
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "train", "CartPole-v1", "--steps", "100"]
-    command += ["--seeds", "0:1", "--jobs", "1", "--json", "--out", str(tmp_path)]
-    command += [word for size in sizes for word in ("--set", size)]
-    environment = os.environ | {"ADEU_CHECKPOINT_SECONDS": "0"}
-    run = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert run.returncode == 1, run.stderr
+    few = ["--steps", "100", "--seeds", "0", "--jobs", "1", "--json", "--out", tmp_path]
+    run = run_here("train", "CartPole-v1", *few, *(word for size in sizes for word in ("--set", size)))
+    assert run.returncode == 1
     assert re.search(MESSAGE, run.stderr)
     (path,) = tmp_path.rglob(CHECKPOINT)
     assert not list(tmp_path.rglob(DONE))

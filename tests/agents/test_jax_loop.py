@@ -194,8 +194,8 @@ def test_f_gets_what_is_given_for_each_step():
     loop = JaxLoop(
         dataclasses.replace(TD3, explorer=RECORDED),
         Pendulum(limit=15),
-        warmup=20,
         evaluate_every=20,
+        evaluate_steps=9,
         given=("recorded",),
     )
     given = np.random.default_rng(0).uniform(size=(2, 40)).astype(np.float32)

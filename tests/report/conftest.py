@@ -2,24 +2,18 @@
 
 import fcntl
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests.command import run_here
 from tests.report.browser import browser
 
-COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SEA = ["--seeds", "0", "--set", "sea.size=8", "--set", "steps=4000", "--set", "traced=[5,200]"]
 POLE = ["--seeds", "0:2", "--steps", "1000", "--set", "warmup=100", "--set", "evaluate_every=500"]
 POLE += ["--set", "evaluate_episodes=1", "--set", "traced=[]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 LAKE = "-size=30-episodes=600-traced=0.05+0.2+0.5+1"
 """What the settings of the lake's runs add to the names of its cases."""
-
-
-def adeu(*arguments):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900)
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +27,10 @@ def runs(tmp_path_factory):
     out.mkdir(exist_ok=True)
     with (out / ".made").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        lake = adeu("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[0.05,0.2,0.5,1]")
-        safe = adeu("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[0.2]")
-        sea = adeu("run", "deep-sea-shuffled/10/ez-carried", "--out", out, *SEA)
-        pole = adeu("train", "CartPole-v1", "--out", out, *POLE)
+        lake = run_here("run", "frozen-lake", "--out", out, *SMALL, "--set", "traced=[0.05,0.2,0.5,1]")
+        safe = run_here("run", "safe-frozen-lake", "--out", out, *SMALL, "--set", "traced=[0.2]")
+        sea = run_here("run", "deep-sea-shuffled/10/ez-carried", "--out", out, *SEA)
+        pole = run_here("train", "CartPole-v1", "--out", out, *POLE)
     for done in (lake, safe, sea, pole):
         assert done.returncode == 0, done.stderr
     return out, lake.stdout

@@ -9,7 +9,7 @@ import pytest
 
 from adeu.report import write_report
 from adeu.runs.folder import digest, done
-from tests.report.conftest import adeu
+from tests.command import run_here
 
 NAMES = [
     "</script><script>window.hacked = 1</script>",
@@ -142,11 +142,11 @@ def test_broken_curves_are_refused_by_name(folder):
 
 def test_the_command_says_so_in_a_line(folder):
     (folder / "summary.json").write_text("[")
-    done = adeu("report", folder)
+    done = run_here("report", folder)
     assert done.returncode == 1
     assert "summary.json is corrupt" in done.stderr
     assert "Traceback" not in done.stderr
-    empty = adeu("report", folder.parent.parent / "nowhere")
+    empty = run_here("report", folder.parent.parent / "nowhere")
     assert empty.returncode == 1
     assert "nowhere is no folder of runs" in empty.stderr
 
@@ -341,7 +341,7 @@ class TestWithoutASummary:
             ValueError, match=r"a/seed-0/(metrics.csv is not what the run wrote|done.json is not of the run)"
         ):
             write_report(folder.parent)
-        said = adeu("report", folder.parent)
+        said = run_here("report", folder.parent)
         assert said.returncode == 1
         assert "Traceback" not in said.stderr
         assert "a/seed-0/" in said.stderr.replace("\n", "")

@@ -9,7 +9,8 @@ import pytest
 from adeu.report import write_report
 from adeu.runs.folder import done, to_csv
 from adeu.runs.load import read_metrics
-from tests.report.conftest import LAKE, adeu
+from tests.command import run_here
+from tests.report.conftest import LAKE
 
 PICTURE = """Array.from(document.querySelectorAll('#experiment-0 canvas')).map(each => each.toDataURL()).concat(
     Array.from(document.querySelectorAll('#experiment-0 .explore svg')).map(each => each.outerHTML))"""
@@ -57,7 +58,7 @@ def test_run_ends_with_the_path_of_a_report_that_is_there(runs):
 
 
 def test_the_command_writes_where_it_is_told_to(runs, tmp_path):
-    done = adeu("report", runs[0], "--html", tmp_path / "r.html")
+    done = run_here("report", runs[0], "--html", tmp_path / "r.html")
     assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'r.html'}\n"), done.stderr
     assert (tmp_path / "r.html").stat().st_size < 1_000_000
 

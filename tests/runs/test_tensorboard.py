@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +13,7 @@ from adeu.runs.load import read_metrics
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.tensorboard import NAME, EventFiles
+from tests.command import run_here
 
 SPEC = Spec("lake", "adeu", 0, dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=2000))
 
@@ -54,16 +53,13 @@ def test_they_hold_every_column(tmp_path, monkeypatch):
     assert plain == watched
 
 
-def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path):
+def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path, monkeypatch):
     """In one file or two: the first row may be on disk before the last one is there."""
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     small = ["--set", "evaluate_every=600", "--set", "hidden=[8]", "--set", "batch=8", "--steps", "600"]
     small += ["--set", "warmup=100", "--set", "evaluate_episodes=1", "--seeds", "0:1", "--jobs", "1"]
-    command = [sys.executable, "-c", "from adeu.cli import main; main()", "train", "Pendulum-v1", *small]
-    environment = os.environ | {"ADEU_CHECKPOINT_SECONDS": "0"}
-    run = subprocess.run(
-        [*command, "--tensorboard", "--json", "--out", str(tmp_path)], capture_output=True, text=True, env=environment
-    )
+    monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
+    run = run_here("train", "Pendulum-v1", *small, "--tensorboard", "--json", "--out", tmp_path)
     assert run.returncode == 0, run.stderr
     assert "corrupt" not in run.stderr
     assert "continue" not in run.stderr
