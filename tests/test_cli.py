@@ -8,8 +8,10 @@ import subprocess
 import sys
 import warnings
 
+import gymnasium
 import pytest
 
+from adeu import from_json, recipes
 from adeu.cli import listing, main
 from adeu.cli.running import read_seeds
 from tests.command import run_here
@@ -212,6 +214,18 @@ class TestTrain:
         (folder / "curves.svg").unlink()
         assert run_here("plot", "train/CliffWalking-v1", "--out", tmp_path).returncode == 0
         assert "constant" in (folder / "curves.svg").read_text()
+
+    @pytest.mark.parametrize(
+        ("env", "case"), [(["CartPole-v1"], "default"), (["Pendulum-v1", "--agent", "sac"], "sac-default")]
+    )
+    def test_without_a_part_it_takes_the_default(self, env, case, tmp_path):
+        done = run_here("train", *env, "--seeds", "0", "--out", tmp_path, "--dry-run")
+        (spec,) = json.loads(done.stdout)
+        assert spec["case"] == case
+        explorer = from_json(json.dumps(spec["setting"]["agent"]["explorer"]))
+        assert explorer == recipes.default(gymnasium.make(env[0]))
+        (other,) = json.loads(run_here("train", *env, "--D", "options", "--seeds", "0", "--dry-run").stdout)
+        assert other["setting"]["agent"]["explorer"]["f"]["part"] == "Rnd"
 
     def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
         (tmp_path / "mine.py").write_text(

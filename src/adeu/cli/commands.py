@@ -70,7 +70,7 @@ class Train(Work):
     """The agent, such as dqn or td3; the one for the environment's spaces if not given."""
     f: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """The uncertainty: a part's name, its import path package.module:name, or its JSON. May be given again: each is
-    compared with the first. The agent's if not given."""
+    compared with the first. If none of f, g and D is given: adeu.recipes.default, in a table Counts."""
     g: str | None = None
     """The normaliser."""
     D: str | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from adeu import recipes
 from adeu.core import check
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.agent_choices import AGENTS, check_fit, choose, explorer_of, read_parts
@@ -16,10 +17,13 @@ from adeu.experiments.lib.gym_env import make_env
 from adeu.experiments.lib.naming import variant, word
 from adeu.experiments.lib.training_setting import read_run
 from adeu.experiments.lib.variants import settled, stored_settings
-from adeu.registry import read_part
+from adeu.registry import read_part, to_json
 from adeu.runs.identity import to_data
 from adeu.runs.override import override
 from adeu.runs.spec import Setting
+
+if TYPE_CHECKING:
+    from gymnasium import Env
 
 
 def training(
@@ -34,7 +38,8 @@ def training(
 ) -> Experiment:
     """A case for each f: an agent in `env` that explores by it, by g and by D, each a part's name or its JSON.
 
-    A case is named after its f and whatever else was chosen, so that each choice has runs of its own in `out`.
+    A case is named after its f and whatever else was chosen, so that each choice has runs of its own in `out`. If no
+    part is given, an agent with networks explores by `adeu.recipes.default`.
     """
     made = make_env(env)
     name = choose(made) if agent is None else agent
@@ -42,13 +47,16 @@ def training(
         raise ValueError(f"adeu train: unknown agent {name!r}; {check.nearest(name, AGENTS)}")
     chosen = AGENTS[name]
     names, before = dict[str, str](), dict[str, Setting]()
-    for text in f or (chosen.parts["f"],):
+    default = not (f or g or D) and name != "q-learning"
+    usual = default_parts(made) if default else chosen.parts
+    for text in f or (usual["f"],):
         if text in names:
             check.refuse("adeu train", "--f", "each f once", text)
-        texts = {"f": text, "g": g or chosen.parts["g"], "D": D or chosen.parts["D"]}
+        texts = {"f": text, "g": g or usual["g"], "D": D or usual["D"]}
         parts = read_parts(texts)
         check_fit(name, made, parts, texts)
-        names[text] = "-".join([name] * (name != choose(made)) + words(texts, chosen.parts))
+        called = ["default"] if default else words(texts, usual)
+        names[text] = "-".join([name] * (name != choose(made)) + called)
         before[text] = chosen.setting(env, explorer_of(parts))
     if steps is not None:
         if chosen.length != "steps":
@@ -59,14 +67,20 @@ def training(
     return in_environment(env, settle(wanted, after, out / in_environment(env, {}).name))
 
 
+def default_parts(env: Env[Any, Any]) -> dict[str, str]:
+    """The f, g and D of `adeu.recipes.default`, as JSON."""
+    explorer = recipes.default(env)
+    return {"f": to_json(explorer.f), "g": to_json(explorer.g), "D": to_json(explorer.D)}
+
+
 def words(texts: Mapping[str, str], usual: Mapping[str, str]) -> list[str]:
     """What f, g and D are called in the name of a case; g and D if they are not the usual ones."""
     parts = {role: read_part(f"--{role}", text) for role, text in texts.items() if role != "f"}
     others = [role for role, part in parts.items() if part != read_part("", usual[role])]
-    return [called(texts["f"])] + [called(texts[role]) for role in others]
+    return [name_part(texts["f"])] + [name_part(texts[role]) for role in others]
 
 
-def called(text: str) -> str:
+def name_part(text: str) -> str:
     """A part's name, or the last name of its import path; with JSON, the fields that are not its defaults, too."""
     return word(read_part("", text)) if text.lstrip().startswith("{") else word(text.rpartition(":")[2].lower())
 
