@@ -17,11 +17,11 @@ import adeu
 
 INTERRUPTED = 130
 NUMBA = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_CHROME_TRACE", "NUMBA_CUDA_DRIVER")
-"""What numba would otherwise take from a .numba_config.yaml in the working folder: code to load, a file to write."""
+"""Variables that numba would otherwise read from a .numba_config.yaml in the working folder."""
 
 
 def main() -> None:
-    """Runs a command; exits with 0, with 1 after an error, with 2 if it is misspelt, with 130 after Ctrl-C."""
+    """Runs a command; exits with 0, with 1 after an error, with 2 for bad arguments, with 130 after Ctrl-C."""
     _on_interrupt(lambda *_: os._exit(INTERRUPTED))
     sys.path[:] = filter(None, sys.path)  # `python -c` would search the working folder
     os.environ |= {name: os.environ.get(name, "") for name in NUMBA}

@@ -24,30 +24,30 @@ class List:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Work:
-    """What the commands that run something have in common."""
+    """The arguments that `adeu run` and `adeu train` share."""
 
     seeds: str = ""
-    """A range such as 0:5, a number, or several: 0,3,7; the experiment's own if not given."""
+    """A range such as 0:5, a number, or several: 0,3,7; default: the experiment's own."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; may be given again."""
+    """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; repeatable."""
     out: pathlib.Path = pathlib.Path("runs")
     """The folder of all runs."""
     jobs: int | None = None
-    """How many runs at once, sharing the cores as threads; one per core if not given."""
+    """The number of parallel runs, which share the cores; default: one per core."""
     engine: Literal["local", "ray"] = "local"
     """Where to run: on this machine, or as tasks of a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; one is started here if not given."""
+    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; default: starts one here."""
     tensorboard: bool = False
     """Writes event files beside each run's metrics.csv, for `tensorboard --logdir OUT`."""
     dry_run: bool = False
     """Prints what would run, and runs nothing."""
     json: bool = False
-    """Prints the table for programs: what summary.json holds."""
+    """Prints the table as JSON, like summary.json."""
     quiet: bool = False
     """Prints nothing but errors."""
     steps: int | None = None
-    """How many to train, where the experiment counts steps: short for --set steps=..."""
+    """The number of training steps; short for --set steps=..."""
 
     module: ClassVar = "adeu.cli.running"
 
@@ -67,10 +67,10 @@ class Train(Work):
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
     agent: str | None = None
-    """The agent, such as dqn or td3; the one for the environment's spaces if not given."""
+    """The agent, such as dqn or td3; default: the one that fits the environment's spaces."""
     f: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """The uncertainty: a part's name, its import path package.module:name, or its JSON. May be given again: each is
-    compared with the first. If none of f, g and D is given: adeu.recipes.default, in a table Counts."""
+    """The uncertainty: a part's name, its import path package.module:name, or its JSON. Repeatable: each is
+    compared with the first. Default, if f, g and D are all omitted: adeu.recipes.default, or Counts in a table."""
     g: str | None = None
     """The normaliser."""
     D: str | None = None
@@ -84,9 +84,9 @@ class Plot:
     what: tyro.conf.Positional[str]
     """NAME of an experiment, train/ENV, or `normalizers`."""
     out: pathlib.Path = pathlib.Path("runs")
-    """The folder of all runs, to which the pictures go too."""
+    """The folder of all runs; pictures are written there too."""
     seeds: str = ""
-    """Which seeds; all that are complete if not given."""
+    """Which seeds; default: all that are complete."""
 
     module: ClassVar = "adeu.cli.drawing"
 
@@ -98,7 +98,7 @@ class Report:
     runs: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
     """The folder of all runs, or that of one experiment."""
     html: pathlib.Path | None = None
-    """Where to write the page; report.html in that folder if not given."""
+    """Where to write the page; default: report.html in that folder."""
 
     module: ClassVar = "adeu.cli.reporting"
 
@@ -114,7 +114,7 @@ class Suggest:
 
 
 def read_command() -> Any:
-    """The command that the arguments of the process name; exits with 2 if they name none."""
+    """Parses the arguments of the process; exits with 2 if they are invalid."""
     return tyro.cli(
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Run, tyro.conf.subcommand("run")]

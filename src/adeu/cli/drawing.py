@@ -1,4 +1,4 @@
-"""`adeu plot`: draws what is complete of an experiment."""
+"""`adeu plot`: draws an experiment from its complete runs."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SOURCES = pathlib.Path(adeu.__file__).parent
 FEW = 3
-"""So many cases are named."""
+"""The largest number of cases listed by name."""
 ROOMS = ("mechanisms", "normalizers", "distributions", "guards")
 
 
@@ -89,7 +89,7 @@ def _roles(texts: Mapping[str, str]) -> str:
 
 
 def _rounded(text: str) -> str:
-    """The text with four digits of fractions that are longer than anybody would write them."""
+    """Shortens long decimal fractions to four digits."""
     return re.sub(r"\b\d+\.\d{7,}\b", lambda match: f"{float(match[0]):.4g}", text)
 
 

@@ -161,14 +161,14 @@ def family_of(path: str) -> Family | None:
 
 
 def search_working_folder(texts: Sequence[str | None]) -> None:
-    """Lets an import path among the texts name a module in the working folder, which is searched last of all."""
+    """Appends the working folder to the search path if one of the texts is an import path."""
     if any(IMPORT_PATH.search(text) for text in texts if text):
         sys.path.append(os.getcwd())
 
 
 @contextlib.contextmanager
 def standard_output(alone: bool) -> Iterator[TextIO]:
-    """Standard output. `alone`: what anybody else prints goes to standard error, until the process ends."""
+    """Standard output. `alone`: redirects everything else that is printed to standard error, until the process ends."""
     with contextlib.ExitStack() as stack:
         out: TextIO = sys.stdout
         if alone:

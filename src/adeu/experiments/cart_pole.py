@@ -17,7 +17,7 @@ def setting(f: Mechanism, g: Normalizer) -> JaxSetting:
 
 EXPERIMENT = Experiment(
     name="cart-pole",
-    title="CartPole-v1 by DQN, exploring where random network distillation is surprised",
+    title="CartPole-v1 by DQN with random network distillation",
     takes="some minutes",
     lesson="Solved: at some evaluation the mean of 100 greedy episodes was at least 475.",
     cases={

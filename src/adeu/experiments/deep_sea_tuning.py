@@ -26,7 +26,7 @@ def _coins(size: int) -> dict[str, float]:
 
 EXPERIMENT = Family(
     name="deep-sea-tuning",
-    title=f"{TITLE}: three for every method",
+    title=f"{TITLE}: three values per method",
     members=tuple(
         deep_sea.member("deep-sea-tuning", size, candidates(size), TITLE, "some minutes") for size in SIZES
     ),

@@ -228,7 +228,7 @@ def member(
 
 EXPERIMENT = Family(
     name="explore",
-    title="Tasks where exploration decides: which f and which D find the reward in 30,000 steps",
+    title="exploration tasks: which f and D find the reward in 30,000 steps",
     members=tuple(member("explore", task, cases(task)) for task in SCALES),
     draw=draw_all,
     table=explore_table,

@@ -42,7 +42,7 @@ def cases(task: str) -> dict[str, JaxSetting]:
 
 EXPERIMENT = Family(
     name="explore-tuning",
-    title="Tasks where exploration decides, candidates: two amplitudes for every case",
+    title="exploration tasks, tuning: two amplitudes per case",
     members=tuple(
         explore.member("explore-tuning", task, cases(task), SEEDS, reference="") for task in explore.SCALES
     ),

@@ -64,7 +64,7 @@ CASES: dict[str, LakeSetting] = {
 
 EXPERIMENT = Experiment(
     name="frozen-lake-sensitivity",
-    title="what the frozen lake's table hangs on",
+    title="sensitivity of the frozen lake's table to its settings",
     takes="half an hour",
     lesson=(
         "Look at who solves the lake first. With the table's settings ADEU comes before epsilon-greedy and UCB. But "

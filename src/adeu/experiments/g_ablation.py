@@ -49,7 +49,7 @@ def member(env: str) -> Experiment:
 
 EXPERIMENT = Family(
     name="g-ablation",
-    title="The appendix's ablation of the normaliser, with its remedies against forgetting, on six MuJoCo tasks",
+    title="the appendix's ablation of the normaliser, and its remedies against forgetting, on six MuJoCo tasks",
     members=tuple(map(member, mujoco.ENVIRONMENTS)),
     draw=mujoco.draw_all,
 )

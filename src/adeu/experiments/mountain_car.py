@@ -20,7 +20,7 @@ def setting(D: Distribution, task: str, from_zero: bool = False) -> JaxSetting:
 
 EXPERIMENT = Experiment(
     name="mountain-car",
-    title="MountainCar-v0 by DQN: options of repeated actions beside single ones",
+    title="MountainCar-v0 by DQN: repeated actions compared with single ones",
     takes="some minutes",
     lesson=(
         "Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, a mean of -110 or more. "

@@ -51,13 +51,13 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 
 EXPERIMENT = Family(
     name="mujoco-reading",
-    title="The main table's f = c row over 300,000 steps, with 1,000 and 25,000 random ones first",
+    title="the main table's f = c row over 300,000 steps, after 1,000 or 25,000 random steps",
     members=tuple(
         Experiment(
             name=f"mujoco-reading/{env}",
             title=f"TD3 with a constant spread of 0.2 on {env}",
             takes="an hour for a run on one core",
-            lesson="Which horizon and which random start bring the paper's mean and max of this row nearest.",
+            lesson="Which horizon and number of random steps come nearest to the paper's mean and max of this row.",
             cases=cases(env),
             metrics=mujoco.METRICS,
             draw=mujoco.draw_one,
