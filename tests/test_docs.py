@@ -13,7 +13,12 @@ ROOT = pathlib.Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-SHORT = {"numpy_q.py": ["--episodes", "200"], "torch_td3.py": ["--steps", "1210"]}
+SHORT = {
+    "numpy_q.py": ["--episodes", "200"],
+    "stuck_sb3.py": ["--seeds", "0", "--steps", "600"],
+    "torch_td3.py": ["--steps", "1210"],
+}
+LONG = ["stuck_sb3.py"]
 
 
 def snippets(page: pathlib.Path) -> list[str]:
@@ -44,13 +49,16 @@ def test_the_pages_have_snippets():
     assert sum(bool(snippets(page)) for page in PAGES) >= 6
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(path, id=path.name, marks=[pytest.mark.slow] * (path.name in LONG)) for path in EXAMPLES],
+)
 def test_examples_run(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example), *SHORT.get(example.name, [])])
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
-    if example.name == "tiny_lake.py":
+    if example.name in ("stuck_sb3.py", "tiny_lake.py"):
         assert list(tmp_path.rglob("*.png"))
 
 

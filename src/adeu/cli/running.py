@@ -168,7 +168,7 @@ def search_working_folder(texts: Sequence[str | None]) -> None:
 
 @contextlib.contextmanager
 def standard_output(alone: bool) -> Iterator[TextIO]:
-    """Standard output. `alone`: redirects everything else that is printed to standard error, until the process ends."""
+    """Standard output. `alone`: sends all other output to standard error, until the process ends."""
     with contextlib.ExitStack() as stack:
         out: TextIO = sys.stdout
         if alone:
