@@ -66,6 +66,7 @@ def test_list_describes_an_experiment_and_a_part(refused):
     assert "deep-sea/100" in adeu("list", "deep-sea").stdout
     assert "ez-carried" in adeu("list", "deep-sea/40").stdout
     assert "Args:\n    scale" in adeu("list", "Rnd").stdout
+    assert "Args:\n    rate" in adeu("list", "vdsc").stdout
     assert "unknown name 'rdn'; did you mean 'Rnd'" in refused("list", "rdn")
 
 

@@ -235,7 +235,10 @@ def loops(agent, world, **gym):
 def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, caplog):
     explorer = dataclasses.replace(case.agent.explorer, f=adeu.Recorded())
     agent = dataclasses.replace(case.agent, explorer=explorer)
-    takes = r"explorer takes parts that need no recorded in act\(\): the agent does not give it \(agents that do: none of adeu's\), got Explorer"
+    takes = (
+        r"explorer takes parts that need no recorded in act\(\): the agent does not give it "
+        r"\(agents that do: none of adeu's\), got Explorer"
+    )
     with jax.log_compiles():
         for make in loops(agent, case.world).values():
             with pytest.raises(ValueError, match=f"{type(agent).__name__}: {takes}"):

@@ -199,6 +199,6 @@ def _giving(hook: Hook, names: frozenset[str]) -> list[str]:
     """The agents that give all of the names."""
     from adeu import agents
 
-    public = {name: getattr(agents, name) for name in agents.__all__}
+    public = {name: getattr(agents, name) for name in dir(agents)}
     kinds = {name: kind for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, Agent)}
     return sorted(name for name, kind in kinds.items() if names <= kind.offers.get(hook, frozenset()))

@@ -107,7 +107,14 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
         return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, real: Array, given: Given
+        key: Array,
+        acting: Acting,
+        carry: AgentCarry,
+        obs: Array,
+        step: Array,
+        early: Array,
+        real: Array,
+        given: Given,
     ) -> tuple[Decision, AgentCarry]:
         """Keeps the carry where the step was only a reset; `given` has an entry for each environment."""
 

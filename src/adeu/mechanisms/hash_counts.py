@@ -25,8 +25,8 @@ class HashCounts(Mechanism):
 
         f(s) = 1 / (beta * sqrt(n(code))),   code = sign(A s)
 
-    A has normal entries, drawn once; the planes contain the origin, so observations should vary around it. n counts the
-    current visit too.
+    A has normal entries, drawn once; the planes contain the origin, so observations should vary around it. n counts
+    the current visit too.
 
     Args:
         bits: how many planes, at most 24; more of them distinguish more states.

@@ -26,9 +26,9 @@ class Triggered(Mechanism):
 
         f(s) = c  for n steps from the one in which a period begins, else 0;  P(a period begins) = min(1, trigger(s))
 
-    A blind trigger is `Constant(p)` or `Every(n)`, an informed one `Homeostasis(f, rate)`. The trigger is evaluated in
-    every step, and ignored during a period. Per step, a period ends with its episode at the latest. Per
-    episode, the trigger is evaluated in an episode's first step only, n counts episodes, and whole episodes explore.
+    A blind trigger is `Constant(p)` or `Every(n)`, an informed one `Homeostasis(f, rate)`. The trigger is evaluated
+    in every step, and ignored during a period. Per step, a period ends with its episode at the latest. Per episode,
+    the trigger is evaluated in an episode's first step only, n counts episodes, and whole episodes explore.
 
     Args:
         trigger: the probability that a period begins.

@@ -23,12 +23,12 @@ class ValuePromiseCarry(NamedTuple):
 class ValuePromise(Mechanism):
     """How far the value of k steps ago is from what followed: the rewards since, and the value now.
 
-        f(s_t) = |V(s_{t-k}) - (R_t + gamma R_{t-1} + ... + gamma^(k-1) R_{t-k+1}) - V(s_t)|              ("promise")
-        f(s_t) = |V(s_{t-k}) - (R_{t-k+1} + ... + gamma^(k-1) R_t) - gamma^k V(s_t)|                      ("td")
+        f(s_t) = |V(s_{t-k}) - (R_t + gamma R_{t-1} + ... + gamma^(k-1) R_{t-k+1}) - V(s_t)|   ("promise")
+        f(s_t) = |V(s_{t-k}) - (R_{t-k+1} + ... + gamma^(k-1) R_t) - gamma^k V(s_t)|           ("td")
 
-    R_t is the reward of the step that led to s_t. In the first k steps of an episode f is 0. The agent gives `q_values`
-    as for `EnsembleStd`; V(s) is the largest of their means over the critics. Loops and `Behavior` give the `reward`
-    of the step before.
+    R_t is the reward of the step that led to s_t. In the first k steps of an episode f is 0. The agent gives
+    `q_values` as for `EnsembleStd`; V(s) is the largest of their means over the critics. Loops and `Behavior` give
+    the `reward` of the step before.
 
     Args:
         k: how many steps ago.
