@@ -55,6 +55,10 @@ CONSTRUCTIONS = [
     (lambda: adeu.Stakes(scale=0), "Stakes: scale takes a finite number > 0, got 0"),
     (lambda: adeu.Stakes(1.0, top=-1), "Stakes: top takes a finite number > 0, got -1"),
     (lambda: adeu.EnsembleStd(lam=0), "EnsembleStd: lam takes a finite number > 0, got 0"),
+    (
+        lambda: adeu.TdError(signal="loss"),
+        "TdError: signal takes 'td_error' or 'value_change', got 'loss'",
+    ),
     (lambda: adeu.TdError(rate=2), "TdError: rate takes a finite number > 0 and <= 1, got 2"),
     (lambda: adeu.ExpectedCost(step_size=0), "ExpectedCost: step_size takes a finite number > 0 and <= 1, got 0"),
     (lambda: adeu.Rollouts(F, rho=1.5, c=0.2), "Rollouts: rho takes a finite number >= 0 and <= 1, got 1.5"),

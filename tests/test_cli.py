@@ -48,6 +48,7 @@ def test_list_names_every_experiment_and_part():
         "theorem-1",
         "Counts",
         "Rnd",
+        "vdsc",
     ):
         assert f"\n{name} " in listed
 

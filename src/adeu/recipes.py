@@ -11,6 +11,7 @@ from adeu.distributions import Bernoulli, Options
 from adeu.mechanisms.combine import Sum
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.hash_counts import HashCounts
+from adeu.mechanisms.td_error import TdError
 from adeu.mechanisms.triggers import Every, Homeostasis, Triggered
 from adeu.mechanisms.value_promise import ValuePromise
 from adeu.normalizers import Identity
@@ -88,6 +89,23 @@ def value_promise(rate: float, k: int = 5, gamma: float = 0.99, D: Distribution 
         ['q_values', 'reward']
     """
     return Explorer(Triggered(Homeostasis(ValuePromise(k, gamma), rate), **period), Identity(), D)
+
+
+def vdbe(num_actions: int, num_states: int | None = None, sigma: float = 1.0) -> Explorer:
+    """Explores with a probability that falls where the values of updates change less (VDBE; Tokic, 2010).
+
+    Args:
+        num_actions: how many there are; the newest change has the weight 1 / num_actions.
+        num_states: how many there are, for a probability per state; None: one for all.
+        sigma: the scale of a large change, > 0.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.vdbe(num_actions=4, num_states=16).f
+        TdError(num_states=16, sigma=1.0, rate=0.25, signal='value_change')
+    """
+    rate = 1 / check.as_whole("vdbe", "num_actions", num_actions)
+    return Explorer(TdError(num_states, sigma, rate, "value_change"), Identity(), UNIFORM)
 
 
 COUNTS = HashCounts()
