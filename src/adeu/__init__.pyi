@@ -45,6 +45,9 @@ from .distributions import (
     Gaussian as Gaussian,
 )
 from .distributions import (
+    LearnedLengths as LearnedLengths,
+)
+from .distributions import (
     Options as Options,
 )
 from .distributions import (

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism
 from adeu.core.explorer import Explorer
-from adeu.distributions import Bernoulli, Options
+from adeu.distributions import Bernoulli, LearnedLengths, Options
 from adeu.mechanisms.combine import Sum
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.hash_counts import HashCounts
@@ -71,6 +71,41 @@ def default(env: Any) -> Explorer:
         Options(mu=2.0, carried=False, options=None, weights=None)
     """
     return BOX if kind_of(env) == "Box" else DISCRETE
+
+
+def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Explorer:
+    """Repeats each action, greedy or not, for a time that is learned (TempoRL; Biedenkapp et al., 2021).
+
+    Args:
+        epsilon: the probability of a uniform action, and of a uniform length.
+        longest: the largest number of repetitions.
+        gamma: the agent's discount.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.tempo_rl(longest=20).D.longest
+        20
+    """
+    return Explorer(Constant(epsilon), Identity(), LearnedLengths(longest, gamma))
+
+
+def ute(epsilon: float = 0.1, lam: float = -0.5, longest: int = 7, gamma: float = 0.99, heads: int = 10) -> Explorer:
+    """Repeats each action for a time that is learned, longer or shorter where it is uncertain (UTE; Lee et al., 2024).
+
+    Args:
+        epsilon: the probability of a uniform action.
+        lam: lambda, the weight of the uncertainty; below 0, it shortens.
+        longest: the largest number of repetitions.
+        gamma: the agent's discount.
+        heads: how many estimates of a length's value.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.ute(lam=2.0).D.heads
+        10
+    """
+    D = LearnedLengths(longest, gamma, heads, lam, mask_probability=0.5, start=1.0)
+    return Explorer(Constant(epsilon), Identity(), D)
 
 
 def value_promise(rate: float, k: int = 5, gamma: float = 0.99, D: Distribution = UNIFORM, **period: Any) -> Explorer:
