@@ -90,7 +90,7 @@ def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Exp
 
 
 def ute(epsilon: float = 0.1, lam: float = -0.5, longest: int = 7, gamma: float = 0.99, heads: int = 10) -> Explorer:
-    """Repeats each action for a time that is learned, longer or shorter where it is uncertain (UTE; Lee et al., 2024).
+    """Repeats each action for a learned time, longer or shorter where it is uncertain (UTE; Lee et al., 2024).
 
     Args:
         epsilon: the probability of a uniform action.

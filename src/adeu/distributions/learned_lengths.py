@@ -41,15 +41,16 @@ class LearnedLengths(_Discrete):
         n = argmax_n mean_h Q_h(s, a, n) + lam * std_h Q_h(s, a, n)              several heads: UTE
 
     The action is the policy's, or with probability `spread` a uniform one; with one head, n is uniform with
-    probability `spread`, too. Then the action is repeated n times, unless the mask forbids it. Explored: the action or
-    its length was drawn at random. Ties are broken at random.
+    probability `spread`, too. Then the action is repeated until it was taken n times, or the mask forbids it.
+    Explored: the action or its length was drawn at random. Ties are broken at random.
 
     Q(s, a, n) is the return of n times a, then the best that follows. Single steps teach it for every n:
 
         Q(s, a, 1) <- r + gamma max_{a', n'} Q(s', a', n'),   Q(s, a, n) <- r + gamma Q(s', a, n - 1)
 
-    These have the fixed point of the methods' own targets, r_1 + gamma r_2 + ... + gamma^n max_a' Q(s_n, a'), and need
-    neither the agent's values nor a replay of repetitions. In evaluation the policy decides in every step.
+    These have the fixed point of the methods' own targets, r_1 + gamma r_2 + ... + gamma^n max_a' Q(s_n, a'), and
+    need neither the agent's values nor a replay of repetitions. The maximum is over all actions, masked ones too. In
+    evaluation the policy decides in every step.
 
     Args:
         longest: the largest n.
@@ -120,8 +121,8 @@ class LearnedLengths(_Discrete):
             own = getattr(self, argument)
             if found is not None and own not in (None, int(found)):
                 check.refuse(self, argument, f"the space's {found}", own)
-        known = {argument: int(found) for argument, found in sizes.items() if found is not None}
-        return dataclasses.replace(bound, **known)
+        states = self.num_states if sizes["num_states"] is None else int(sizes["num_states"])
+        return dataclasses.replace(bound, num_states=states, num_actions=int(action_space.n))
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_actions is None:
@@ -149,8 +150,6 @@ class LearnedLengths(_Discrete):
         center: Array,
         spread: Array,
         action_mask: Array | None = None,
-        *,
-        obs: Any,
         **given: Any,
     ) -> tuple[Array, Array, LengthsCarry]:
         key_coin, key_action, key_other, key_length = jax.random.split(key, 4)
@@ -162,7 +161,7 @@ class LearnedLengths(_Discrete):
         coin = jax.random.bernoulli(key_coin, chance)
         action = choose(key_action, jnp.where(coin, allowed, best(preferences)))
         any_length = jax.random.bernoulli(key_other, chance) & (self.heads == 1)
-        score = self._score(self._values(state, obs)[:, action])
+        score = self._score(self._values(state, given["obs"])[:, action])
         length = 1 + choose(key_length, jnp.where(any_length, True, best(score)))
 
         action = jnp.where(repeats, carry.action, action)
