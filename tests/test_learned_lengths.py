@@ -55,10 +55,12 @@ def behave(explorer, state, keys):
 def draws(keys, masks, heads):
     """What D draws from a step's key, and from the key in its state."""
 
+    single = jnp.log(True).dtype  # in which `choose` draws
+
     def one(key, mask):
         coin, action, other, length = jax.random.split(jax.random.split(key)[1], 4)
         numbers = jax.random.uniform(coin), jax.random.uniform(other)
-        numbers += jax.random.gumbel(action, (ACTIONS,)), jax.random.gumbel(length, (LONGEST,))
+        numbers += jax.random.gumbel(action, (ACTIONS,), single), jax.random.gumbel(length, (LONGEST,), single)
         return numbers, jax.random.uniform(jax.random.split(jax.random.wrap_key_data(mask))[1], (heads,))
 
     return jax.vmap(one)(keys, masks)
