@@ -12,6 +12,7 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, GymLoop, JaxLoop, VectorLoop
+from adeu.agents.jax_trace import trace_episode
 from adeu.envs import JaxCartPole
 from tests import switching
 
@@ -215,6 +216,8 @@ class TestTheRewardOfTheStepBefore:
         assert (spreads == 0).sum() in (piece.episodes, piece.episodes + 1)
         assert set(spreads) == {0.0, 1.0}
         assert state.reward is not None
+        traced = trace_episode(loop, state)["spread"]
+        assert traced.tolist() == [0.0] + [1.0] * (len(traced) - 1)
         plain = JaxLoop(Dqn(adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())), JaxCartPole())
         assert jax.eval_shape(plain.init, 0).reward is None
 
