@@ -19,7 +19,7 @@ from adeu.normalizers import Identity
 BOX = Explorer(Constant(1.0), Identity(), Options(2.0))
 DISCRETE = Explorer(Constant(0.3), Identity(), Options(2.0, carried=True))
 
-UNIFORM = Bernoulli()
+UNIFORM, HASHED = Bernoulli(), HashCounts()
 
 
 def blind_chance(p: float, D: Distribution = UNIFORM, **period: Any) -> Explorer:
@@ -143,14 +143,11 @@ def vdbe(num_actions: int, num_states: int | None = None, sigma: float = 1.0) ->
     return Explorer(TdError(num_states, sigma, rate, "value_change"), Identity(), UNIFORM)
 
 
-COUNTS = HashCounts()
-
-
 def vdsc(
     rate: float,
     k: int = 5,
     gamma: float = 0.99,
-    counts: Mechanism = COUNTS,
+    counts: Mechanism = HASHED,
     D: Distribution = UNIFORM,
     **period: Any,
 ) -> Explorer:

@@ -156,8 +156,8 @@ class Behavior:
             encoded = interface.encode_transition(step)
             self.state = self._batched.observe(self.state, order, len(fresh), self._clock, encoded, offered)
         self.step += len(fresh)
-        for name, before in self._paid.items():
-            self._paid = {name: np.where(self._idle, before, step.reward).astype(np.float32)}
+        paid = {name: np.where(self._idle, before, step.reward) for name, before in self._paid.items()}
+        self._paid = {name: rewards.astype(np.float32) for name, rewards in paid.items()}
         ended: np.ndarray = (step.terminated | step.truncated) & ~self._idle
         self.begin(ended)
         self._idle = ended & interface.resets_next_step

@@ -24,17 +24,17 @@ class TriggeredCarry(NamedTuple):
 class Triggered(Mechanism):
     """Explores for a period, which begins with the probability that another f gives.
 
-        f(s) = c  for n steps from the one in which a period begins, else 0;  P(a period begins) = min(1, trigger(s))
+        f(s) = c  for m steps from the one in which a period begins, else 0;  P(a period begins) = min(1, trigger(s))
 
     A blind trigger is `Constant(p)` or `Every(n)`, an informed one `Homeostasis(f, rate)`. The trigger is evaluated
     in every step, and ignored during a period. Per step, a period ends with its episode at the latest. Per episode,
-    the trigger is evaluated in an episode's first step only, n counts episodes, and whole episodes explore.
+    the trigger is evaluated in an episode's first step only, m counts episodes, and whole episodes explore.
 
     Args:
         trigger: the probability that a period begins.
-        duration: n, how long a period lasts; its mean where it is `random`.
-        random: whether n is drawn from a geometric distribution.
-        per: what n counts and how often the trigger is evaluated, "step" or "episode".
+        duration: m, how long a period lasts; its mean where it is `random`.
+        random: whether m is drawn from a geometric distribution.
+        per: what m counts and how often the trigger is evaluated, "step" or "episode".
         start: "exploit" or "explore": whether every episode (per episode: only the first) begins with a period.
         c: f in a period, > 0; with `Identity` and `Bernoulli`, 1 draws every action of a period uniformly.
 
@@ -100,7 +100,7 @@ class Triggered(Mechanism):
         return jnp.where(left > 0, self.c, 0.0), TriggeredCarry(after, jnp.zeros((), bool), f_carry)
 
     def _length(self, key: Key) -> Array:
-        """n: fixed, or the first success of draws with probability 1 / duration."""
+        """m: fixed, or the first success of draws with probability 1 / duration."""
         if not self.random or self.duration == 1:
             return jnp.asarray(self.duration, jnp.int32)
         return jax.random.geometric(key, 1.0 / self.duration, dtype=jnp.int32)
