@@ -44,6 +44,7 @@ def test_list_names_every_experiment_and_part():
         "theorem-1",
         "Counts",
         "Rnd",
+        "vdsc",
     ):
         assert f"\n{name} " in listed
 
@@ -62,6 +63,7 @@ def test_list_describes_an_experiment_and_a_part():
     assert "deep-sea/100" in run_here("list", "deep-sea").stdout
     assert "ez-carried" in run_here("list", "deep-sea/40").stdout
     assert "Args:\n    scale" in run_here("list", "Rnd").stdout
+    assert "Args:\n    rate" in run_here("list", "vdsc").stdout
     assert "unknown name 'rdn'; did you mean 'Rnd'" in refused("list", "rdn")
 
 

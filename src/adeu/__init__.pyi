@@ -45,6 +45,9 @@ from .distributions import (
     Gaussian as Gaussian,
 )
 from .distributions import (
+    LearnedLengths as LearnedLengths,
+)
+from .distributions import (
     Options as Options,
 )
 from .distributions import (
@@ -93,9 +96,20 @@ from .mechanisms.custom import (
     from_host as from_host,
 )
 from .mechanisms.ensemble import EnsembleStd as EnsembleStd
+from .mechanisms.hash_counts import HashCounts as HashCounts
 from .mechanisms.rnd import Rnd as Rnd
 from .mechanisms.stakes import Stakes as Stakes
 from .mechanisms.td_error import TdError as TdError
+from .mechanisms.triggers import (
+    Every as Every,
+)
+from .mechanisms.triggers import (
+    Homeostasis as Homeostasis,
+)
+from .mechanisms.triggers import (
+    Triggered as Triggered,
+)
+from .mechanisms.value_promise import ValuePromise as ValuePromise
 from .normalizers import (
     Clip as Clip,
 )

@@ -1,17 +1,59 @@
-"""Explorers to start with, by the environment."""
+"""Explorers to start with: one by the environment, and earlier methods by their names."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from adeu.core import check
+from adeu.core.contract import Distribution, Mechanism
 from adeu.core.explorer import Explorer
-from adeu.distributions import Options
+from adeu.distributions import Bernoulli, LearnedLengths, Options
+from adeu.mechanisms.combine import Sum
 from adeu.mechanisms.constant import Constant
+from adeu.mechanisms.hash_counts import HashCounts
+from adeu.mechanisms.td_error import TdError
+from adeu.mechanisms.triggers import Every, Homeostasis, Triggered
+from adeu.mechanisms.value_promise import ValuePromise
 from adeu.normalizers import Identity
 
 BOX = Explorer(Constant(1.0), Identity(), Options(2.0))
 DISCRETE = Explorer(Constant(0.3), Identity(), Options(2.0, carried=True))
+
+UNIFORM, HASHED = Bernoulli(), HashCounts()
+
+
+def blind_chance(p: float, D: Distribution = UNIFORM, **period: Any) -> Explorer:
+    """Explores for a period that begins with probability p in each step (Pislar et al., 2022).
+
+    Args:
+        p: the probability, in [0, 1].
+        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        period: `duration`, `random`, `per`, `start` and `c` of `Triggered`.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.blind_chance(0.01, duration=10).f.trigger
+        Constant(c=0.01)
+    """
+    return Explorer(
+        Triggered(Constant(check.as_number("blind_chance", "p", p, at_least=0, at_most=1)), **period), Identity(), D
+    )
+
+
+def blind_every(n: int, D: Distribution = UNIFORM, **period: Any) -> Explorer:
+    """Explores for a period in every n-th step (Pislar et al., 2022).
+
+    Args:
+        n: how many steps there are from one beginning to the next.
+        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        period: `duration`, `random`, `per`, `start` and `c` of `Triggered`.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.blind_every(1_000, duration=100).f.trigger
+        Every(n=1000)
+    """
+    return Explorer(Triggered(Every(n), **period), Identity(), D)
 
 
 def default(env: Any) -> Explorer:
@@ -29,6 +71,105 @@ def default(env: Any) -> Explorer:
         Options(mu=2.0, carried=False, options=None, weights=None)
     """
     return BOX if kind_of(env) == "Box" else DISCRETE
+
+
+def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Explorer:
+    """Repeats each action, greedy or not, for a time that is learned (TempoRL; Biedenkapp et al., 2021).
+
+    Args:
+        epsilon: the probability of a uniform action, and of a uniform length.
+        longest: the largest number of repetitions.
+        gamma: the agent's discount.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.tempo_rl(longest=20).D.longest
+        20
+    """
+    return Explorer(Constant(epsilon), Identity(), LearnedLengths(longest, gamma))
+
+
+def ute(epsilon: float = 0.1, lam: float = -0.5, longest: int = 7, gamma: float = 0.99, heads: int = 10) -> Explorer:
+    """Repeats each action for a learned time, longer or shorter where it is uncertain (UTE; Lee et al., 2024).
+
+    Args:
+        epsilon: the probability of a uniform action.
+        lam: lambda, the weight of the uncertainty; below 0, it shortens.
+        longest: the largest number of repetitions.
+        gamma: the agent's discount.
+        heads: how many estimates of a length's value.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.ute(lam=2.0).D.heads
+        10
+    """
+    D = LearnedLengths(longest, gamma, heads, lam, mask_probability=0.5, start=1.0)
+    return Explorer(Constant(epsilon), Identity(), D)
+
+
+def value_promise(rate: float, k: int = 5, gamma: float = 0.99, D: Distribution = UNIFORM, **period: Any) -> Explorer:
+    """Explores for a period that begins where values did not come true, at a given rate (Pislar et al., 2022).
+
+    Args:
+        rate: how often it begins on average, in (0, 1].
+        k: over how many steps a value is compared with what followed.
+        gamma: the agent's discount.
+        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        period: `duration`, `random`, `start` and `c` of `Triggered`.
+
+    Examples:
+        >>> import adeu
+        >>> sorted(adeu.recipes.value_promise(0.01, duration=10).needs("act"))
+        ['q_values', 'reward']
+    """
+    return Explorer(Triggered(Homeostasis(ValuePromise(k, gamma), rate), **period), Identity(), D)
+
+
+def vdbe(num_actions: int, num_states: int | None = None, sigma: float = 1.0) -> Explorer:
+    """Explores with a probability that falls where the values of updates change less (VDBE; Tokic, 2010).
+
+    Args:
+        num_actions: how many there are; the newest change has the weight 1 / num_actions.
+        num_states: how many there are, for a probability per state; None: one for all.
+        sigma: the scale of a large change, > 0.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.vdbe(num_actions=4, num_states=16).f
+        TdError(num_states=16, sigma=1.0, rate=0.25, signal='value_change')
+    """
+    rate = 1 / check.as_whole("vdbe", "num_actions", num_actions)
+    return Explorer(TdError(num_states, sigma, rate, "value_change"), Identity(), UNIFORM)
+
+
+def vdsc(
+    rate: float,
+    k: int = 5,
+    gamma: float = 0.99,
+    counts: Mechanism = HASHED,
+    D: Distribution = UNIFORM,
+    **period: Any,
+) -> Explorer:
+    """Explores for a period that begins where values did not come true or states are new (Captari et al., 2024).
+
+    Each of the two signals has half of the rate.
+
+    Args:
+        rate: how often it begins on average, in (0, 1].
+        k: over how many steps a value is compared with what followed.
+        gamma: the agent's discount.
+        counts: how new a state is: `HashCounts()`, or `Counts()` where states are discrete.
+        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        period: `duration`, `random`, `start` and `c` of `Triggered`.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.vdsc(0.02).f.trigger.terms[1]
+        Homeostasis(signal=HashCounts(bits=16, beta=1.0), rate=0.01)
+    """
+    signals = (Homeostasis(ValuePromise(k, gamma), rate / 2), Homeostasis(counts, rate / 2))
+    return Explorer(Triggered(Sum(signals), **period), Identity(), D)
 
 
 def kind_of(env: Any) -> Literal["Box", "Discrete"]:

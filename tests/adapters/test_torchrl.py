@@ -169,6 +169,12 @@ def test_critics_give_what_a_mechanism_asks_for(rl):
     torch.testing.assert_close(data["adeu", "uncertainty"], expected)
 
 
+def test_an_f_that_needs_the_last_reward_is_rejected(rl):
+    explorer = adeu.recipes.value_promise(0.1, D=adeu.Gaussian())
+    with pytest.raises(ValueError, match="ExplorerModule: explorer takes an f that needs no reward: a collector's"):
+        rl.ExplorerModule(explorer, rl.env(5, 4), given={"q_values": "q"})
+
+
 @pytest.mark.parametrize("one_hot", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_discrete_actions_in_either_encoding(rl, one_hot):
     explorer = constant(0.5, adeu.Bernoulli())

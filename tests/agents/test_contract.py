@@ -108,7 +108,7 @@ def test_environments_decide_together_as_they_do_alone(name):
     acting = life.agent.acting(life.learned)
     obs = np.stack([life.transitions[env + 1].obs for env in range(ENVS)])
     real = np.array([True] * (ENVS - 1) + [False])
-    together = life.together.decide(life.key, acting, life.carries, obs, STEP, NO, real)
+    together = life.together.decide(life.key, acting, life.carries, obs, STEP, NO, real, {})
     keys = jax.random.split(at(life.key, ACT, STEP), ENVS)
     for env in range(ENVS):
         carry = jax.tree.map(lambda leaf, env=env: leaf[env], life.carries)
@@ -249,7 +249,10 @@ def loops(agent, world, **gym):
 def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, caplog):
     explorer = dataclasses.replace(case.agent.explorer, f=adeu.Recorded())
     agent = dataclasses.replace(case.agent, explorer=explorer)
-    takes = r"explorer takes parts that need no recorded in act\(\): the agent does not give it, got Explorer"
+    takes = (
+        r"explorer takes parts that need no recorded in act\(\): the agent does not give it "
+        r"\(agents that do: none of adeu's\), got Explorer"
+    )
     with jax.log_compiles():
         for make in loops(agent, case.world).values():
             with pytest.raises(ValueError, match=f"{type(agent).__name__}: {takes}"):

@@ -48,6 +48,7 @@ class Case(NamedTuple):
         return {
             "step": np.full(lead, 7, np.int32),
             "q_values": random.normal(size=(*lead, *shape)).astype(np.float32),
+            "reward": np.full(lead, 0.5, np.float32),
             "host_uncertainty": np.full(lead, 0.3, np.float32),
             "recorded": np.full(lead, 0.4, np.float32),
             "unused": np.full(lead, 1.0, np.float32),
@@ -87,6 +88,11 @@ CASES: dict[str, Case] = {
     "Stakes-box": Case(adeu.Stakes(0.5, top=1.0), actions=MOTION),
     "TdError": Case(adeu.TdError(STATES, sigma=0.5, rate=0.3), STATE),
     "TdError-running": Case(adeu.TdError()),
+    "TdError-change": Case(adeu.TdError(STATES, rate=0.3, signal="value_change"), STATE),
+    "TdError-change-running": Case(adeu.TdError(signal="value_change")),
+    "HashCounts": Case(adeu.HashCounts(bits=3)),
+    "ValuePromise": Case(adeu.ValuePromise(k=1)),
+    "ValuePromise-td-box": Case(adeu.ValuePromise(k=1, form="td"), actions=MOTION),
     "ExpectedCost": Case(COST, STATE),
     "ExpectedCost-network": Case(adeu.ExpectedCost(hidden=(8,))),
     "ExpectedCost-network-box": Case(adeu.ExpectedCost(hidden=(8,)), actions=MOTION),
@@ -97,6 +103,11 @@ CASES: dict[str, Case] = {
     "Ratio-conditioned": Case(adeu.Ratio(COUNTS, COST, lam="conditioned"), STATE),
     "Rollouts": Case(adeu.Rollouts(COUNTS, rho=0.5, c=0.2), STATE),
     "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
+    "Every": Case(adeu.Every(2)),
+    "Homeostasis": Case(adeu.Homeostasis(adeu.from_function(functions.first_entry), rate=0.1)),
+    "Triggered": Case(adeu.Triggered(adeu.Every(2))),
+    "Triggered-random": Case(adeu.Triggered(adeu.Every(2), duration=3, random=True, c=0.5)),
+    "Triggered-episodes": Case(adeu.Triggered(adeu.Constant(0.5), per="episode")),
     "FromFunction": Case(adeu.from_function(functions.first_entry)),
     "FromHost": Case(adeu.from_host(functions.host_norm)),
     "own": Case(functions.Distance(scale=0.5)),
@@ -120,6 +131,9 @@ CASES: dict[str, Case] = {
     "Bernoulli": Case(adeu.Bernoulli()),
     "Options": Case(adeu.Options(mu=2.0)),
     "Options-carried": Case(adeu.Options(mu=1.5, carried=True, options=[[0, 1], [2]], weights=[1.0, 3.0])),
+    "LearnedLengths": Case(adeu.LearnedLengths(longest=3, start=1.0), STATE),
+    "LearnedLengths-heads": Case(adeu.recipes.ute(0.5, longest=3, heads=2), STATE),
+    "LearnedLengths-network": Case(adeu.LearnedLengths(longest=2, heads=3, lam=-0.5, hidden=(8,))),
     "Rarest": Case(functions.Rarest()),
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
@@ -139,8 +153,12 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "EnsembleStd-box": only(act={"q_values"}),
     "Stakes": only(act={"q_values"}),
     "Stakes-box": only(act={"q_values"}),
+    "ValuePromise": only(act={"q_values", "reward"}),
+    "ValuePromise-td-box": only(act={"q_values", "reward"}),
     "TdError": only(observe={"td_error"}),
     "TdError-running": only(update={"td_error"}),
+    "TdError-change": only(observe={"value_change"}),
+    "TdError-change-running": only(update={"value_change"}),
     "ExpectedCost": only(observe={"cost"}),
     "ExpectedCost-network": only(update={"cost"}),
     "ExpectedCost-network-box": only(update={"cost"}),
@@ -151,3 +169,10 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "FromHost": only(act={"host_uncertainty"}),
 }
 """What each part cannot do without."""
+
+REMEMBERS = {"Calibrated", "Every", "Homeostasis", "ValuePromise", "ValuePromise-td-box"} | {
+    "Triggered",
+    "Triggered-random",
+    "Triggered-episodes",
+}
+"""The f that depend on earlier steps of the episode."""

@@ -11,7 +11,7 @@ import pytest
 import adeu
 from adeu.behavior import storage
 from adeu.behavior.batched import batched
-from tests.contract.table import CASES, NEEDS, Case
+from tests.contract.table import CASES, NEEDS, REMEMBERS, Case
 
 ENVS = 4
 
@@ -34,6 +34,11 @@ def tried(case):
 
 def keys(count: int, seed: int = 0) -> jax.Array:
     return jax.random.split(jax.random.key(seed), count)
+
+
+def signals(value):
+    """What an agent gives an f that learns."""
+    return {"td_error": value, "value_change": value}
 
 
 class Trial(NamedTuple):
@@ -65,8 +70,8 @@ def trial(case: Case) -> Trial:
     observe, update = jax.jit(explorer.observe), jax.jit(explorer.update)
     first = state = jax.jit(explorer.init)(jax.random.key(1), case.observation(random))
     for _ in range(3):
-        state = observe(state, case.transition(random), td_error=np.float32(0.5))
-    state = update(state, case.transition(random, 8), td_error=np.ones(8, np.float32))
+        state = observe(state, case.transition(random), **signals(np.float32(0.5)))
+    state = update(state, case.transition(random, 8), **signals(np.ones(8, np.float32)))
 
     def act(state, key, carry, obs, center, given):
         return explorer.act(key, state, carry, obs, center, **given)
@@ -153,8 +158,8 @@ def test_begin_resets_only_the_masked_environments(case):
 def test_learning_is_pure_and_changes_only_what_it_says(case, tried):
     random = np.random.default_rng(9)
     before, learns = jax.tree.map(np.array, tried.state), tried.explorer.learns_from
-    observed = tried.observe(tried.state, case.transition(random), td_error=np.float32(5.0))
-    updated = tried.update(tried.state, case.transition(random, 8), td_error=np.full(8, 5.0, np.float32))
+    observed = tried.observe(tried.state, case.transition(random), **signals(np.float32(5.0)))
+    updated = tried.update(tried.state, case.transition(random, 8), **signals(np.full(8, 5.0, np.float32)))
     assert equal(before, tried.state)
     assert equal(observed, tried.state) != ("observe" in learns)
     assert equal(updated, tried.state) != ("update" in learns)
@@ -178,8 +183,8 @@ def test_needs_what_it_says_and_nothing_more(name, case, tried):
     def update(given):
         return learn(explorer.update, case.transition(random, 8), given)
 
-    offers = {"act": offered, "observe": {"td_error": np.float32(0.5), "cost": np.float32(1.0)}}
-    offers["update"] = {"td_error": np.ones(8, np.float32), "cost": np.ones(8, np.float32)}
+    offers = {"act": offered, "observe": signals(np.float32(0.5)) | {"cost": np.float32(1.0)}}
+    offers["update"] = signals(np.ones(8, np.float32)) | {"cost": np.ones(8, np.float32)}
     for method in (act, observe, update):
         given = {each: offers[method.__name__][each] for each in needs[method.__name__]}
         jax.eval_shape(method, dict(given))
@@ -206,7 +211,7 @@ def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name, tried):
     def measured(carry):
         return f.measure(key, tried.state.f, carry, obs, **given | {"center": center, "explored": False})[0]
 
-    assert f.remembers == (name == "Calibrated")
+    assert f.remembers == (name in REMEMBERS)
     assert equal(each(measured)(fresh), each(measured)(later)) != f.remembers
 
 

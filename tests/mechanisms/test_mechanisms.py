@@ -83,6 +83,18 @@ def test_td_error_is_vdbe():
     assert measured(running, state) == pytest.approx(np.tanh(2.0 / 1.4))
 
 
+def test_vdbe_by_the_change_of_values():
+    f = adeu.TdError(num_states=2, sigma=0.7, rate=0.25, signal="value_change")
+    state, expected = f.init(KEY, 0), 1.0
+    for change in (0.3, -2.0, 0.0):
+        state = f.observe(state, step(obs=1), td_error=99.0, value_change=change)
+        boltzmann = np.exp(-abs(change) / 0.7)
+        expected = 0.25 * (1 - boltzmann) / (1 + boltzmann) + 0.75 * expected
+    assert measured(f, state, obs=1) == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(TypeError, match="'value_change'"):
+        f.observe(state, step(), td_error=1.0)
+
+
 def test_expected_cost_table_takes_the_worst_action():
     f = adeu.ExpectedCost(num_states=2, num_actions=3, step_size=0.5)
     state = f.init(KEY, 0)

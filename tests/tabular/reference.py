@@ -33,22 +33,30 @@ class Stream:
         return (result >> 11) / 2**53
 
 
-def q_learning(mdp, *, episodes, max_steps, seed, gamma=0.99, alpha=1.0, beta=0.9, shift=2.0, epsilon=None):
-    """ADEU as READING has it on the grid, or epsilon-greedy; returns the Q table and the visits."""
+def q_learning(
+    mdp, *, episodes, max_steps, seed, gamma=0.99, alpha=1.0, beta=0.9, shift=2.0, epsilon=None, sigma=None
+):
+    """ADEU as READING has it on the grid, epsilon-greedy, or VDBE (sigma); returns the Q table and the visits."""
     states, actions = mdp.next_state.shape
     q = [[0.0] * actions for _ in range(states)]
     visits = [0] * states
+    adaptive = [1.0] * states
     rng = Stream(seed)
     for _ in range(episodes):
         rng.uniform()  # the start, of which there is one
         s = mdp.start
         for _ in range(max_steps):
+            if sigma is not None:
+                epsilon = adaptive[s]
             a = softmax(q[s], visits[s], beta, shift, rng) if epsilon is None else coin(q[s], epsilon, rng)
             visits[s] += 1
             reward, to = float(mdp.reward[s, a]), int(mdp.next_state[s, a])
             ends = bool(mdp.terminal[s, a])
             target = reward if ends else reward + gamma * max(q[to])
+            old = q[s][a]
             q[s][a] += alpha * (target - q[s][a])
+            if sigma is not None:
+                adaptive[s] = vdbe(adaptive[s], abs(q[s][a] - old), sigma, 1 / actions)
             s = to
             if ends:
                 break
@@ -68,6 +76,12 @@ def softmax(q, visits, beta, shift, rng):
         if point < 0:
             return a
     return len(q) - 1
+
+
+def vdbe(epsilon, change, sigma, delta):
+    """Tokic's epsilon of a state, after its value changed."""
+    boltzmann = math.exp(-change / sigma)
+    return delta * (1 - boltzmann) / (1 + boltzmann) + (1 - delta) * epsilon
 
 
 def coin(q, epsilon, rng):

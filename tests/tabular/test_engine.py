@@ -57,6 +57,18 @@ def test_a_reference_in_plain_python_learns_the_identical_table(epsilon, seed):
     np.testing.assert_array_equal(ours.visits, visits)
 
 
+@pytest.mark.parametrize("sigma", [0.05, 5.0])
+def test_vdbe_in_plain_python_learns_the_identical_table(sigma):
+    explorer = adeu.recipes.vdbe(MODEL.num_actions, S, sigma)
+    ours = tabular.QLearning(explorer, alpha=0.7).train(MODEL, episodes=300, max_steps=24, seed=1)
+    q, visits = reference.q_learning(MDP, episodes=300, max_steps=24, seed=1, alpha=0.7, sigma=sigma)
+    np.testing.assert_array_equal(ours.q, q)
+    np.testing.assert_array_equal(ours.visits, visits)
+    by_error = dataclasses.replace(explorer, f=dataclasses.replace(explorer.f, signal="td_error"))
+    other = tabular.QLearning(by_error, alpha=0.7).train(MODEL, episodes=300, max_steps=24, seed=1)
+    assert (other.visits != ours.visits).any()
+
+
 COST = adeu.ExpectedCost(S)
 EXPLORERS = {
     "adeu": (ADEU, {}),
@@ -73,6 +85,12 @@ EXPLORERS = {
         {"alpha": "1/n", "intrinsic": 0.9},
     ),
     "carried": (adeu.Explorer(adeu.Schedule(1.0, 0.1, 100), adeu.Saturating(1.0), adeu.Options(carried=True)), {}),
+    "vdbe": (
+        adeu.Explorer(
+            adeu.Rollouts(adeu.TdError(S, signal="value_change"), 0.3, 0.2), adeu.Identity(), adeu.Bernoulli()
+        ),
+        {"alpha": 0.5, "learners": tabular.Learners(size=2)},
+    ),
     "ucb": (GREEDY, {"learners": tabular.Learners(ucb=10.0)}),
     "disagreement": (
         adeu.Explorer(adeu.EnsembleStd(0.1), adeu.Sigmoid(1.0), adeu.Bernoulli()),

@@ -7,7 +7,7 @@ import pytest
 import adeu
 from adeu.tabular import from_arrays, lower
 from adeu.tabular.decision_forms import advise, normalize, sample
-from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
+from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe, prepare
 from adeu.tabular.stream import streams
 
 S, A, LEARNERS = 5, 3, 4
@@ -22,6 +22,8 @@ MECHANISMS = [
     adeu.Schedule(1.0, 0.1, steps=50, kind="exponential"),
     adeu.Counts(S, beta=0.7),
     adeu.TdError(S, sigma=2.0, rate=0.3),
+    adeu.TdError(S, sigma=2.0, rate=0.3, signal="value_change"),
+    adeu.Rollouts(adeu.Sum((COST, adeu.TdError(S, signal="value_change"))), rho=0.0, c=1.0),
     adeu.EnsembleStd(lam=2.0),
     COST,
     adeu.Inverse(COST),
@@ -61,10 +63,13 @@ def test_mechanisms_agree_along_a_walk(f):
         assert measure(lowered, at) == pytest.approx(float(theirs), rel=1e-12)
 
         cost, td_error = float(rng.choice([0.0, 10.0])), float(rng.normal())
+        change = float(rng.normal())
+        prepare(lowered, at, a)
+        q[s, :, a] += change
         observe(lowered, at, Seen(a, 0.0, s, False, cost), td_error)
         visits[s] += 1
         seen = adeu.Transition(s, a, 0.0, s, False, False, cost)
-        state = f.observe(state, seen, td_error=td_error)
+        state = f.observe(state, seen, td_error=td_error, value_change=change)
 
 
 NORMALIZERS = [

@@ -97,6 +97,9 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self._generator = None if seed is None else torch.Generator().manual_seed(seed)
         one = self._behavior(1, self._draw_seed())
         check_given(self, one, list(self.given))
+        if "reward" in explorer.needs("act"):
+            takes = "an f that needs no reward: a collector's rewards arrive after its decisions"
+            check.refuse(self, "explorer", takes, explorer)
         for index, leaf in enumerate(jax.tree.leaves(one.state)):
             self.register_buffer(f"state_{index}", torch.from_numpy(storage.to_disk(leaf).copy()))
         self._version, self._state, self._steps = self._versions(), one.state, 0

@@ -175,12 +175,30 @@ AnyAgent = Agent[Any, Any, Any, Any]
 Opaque = tuple[object, ...]
 """What a loop passes from one method of its agent to another."""
 OpaqueAgent = Agent[Opaque, Opaque, Opaque, Opaque]
+PAID = "reward"
+"""What every loop gives an explorer that needs it: the reward of the step before, 0 in an episode's first."""
 
 
 def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:
     """Rejects an explorer that needs names which neither the agent nor its loop (`also`) gives."""
     for hook, offered in agent.offers.items():
-        missing = agent.explorer.needs(hook) - offered - also
+        missing = agent.explorer.needs(hook) - offered - also - ({PAID} if hook == "act" else set())
         if missing:
-            takes = f"parts that need no {', '.join(sorted(missing))} in {hook}(): the agent does not give it"
+            names = ", ".join(sorted(missing))
+            others = ", ".join(_giving(hook, missing)) or "none of adeu's"
+            takes = f"parts that need no {names} in {hook}(): the agent does not give it (agents that do: {others})"
             check.refuse(agent, "explorer", takes, agent.explorer)
+
+
+def needs_reward(agent: AnyAgent) -> bool:
+    """Whether a decision takes the reward of the step before."""
+    return PAID in agent.explorer.needs("act")
+
+
+def _giving(hook: Hook, names: frozenset[str]) -> list[str]:
+    """The agents that give all of the names."""
+    from adeu import agents
+
+    public = {name: getattr(agents, name) for name in dir(agents)}
+    kinds = {name: kind for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, Agent)}
+    return sorted(name for name, kind in kinds.items() if names <= kind.offers.get(hook, frozenset()))

@@ -48,7 +48,8 @@ class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
 
     begin: Callable[[Array, np.int32, AgentCarry | None, NDArray[np.bool_]], AgentCarry]
     decide: Callable[
-        [Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_, NDArray[np.bool_]], tuple[Decision, AgentCarry]
+        [Array, Acting, AgentCarry, NDArray[Any], np.int32, np.bool_, NDArray[np.bool_], Given],
+        tuple[Decision, AgentCarry],
     ]
 
 
@@ -106,11 +107,22 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
         return jax.vmap(select)(begun, jax.vmap(agent.begin)(keys, carry), carry)
 
     def decide(
-        key: Array, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, real: Array
+        key: Array,
+        acting: Acting,
+        carry: AgentCarry,
+        obs: Array,
+        step: Array,
+        early: Array,
+        real: Array,
+        given: Given,
     ) -> tuple[Decision, AgentCarry]:
-        """Keeps the carry where the step was only a reset."""
+        """Keeps the carry where the step was only a reset; `given` has an entry for each environment."""
+
+        def one(key: Key, carry: AgentCarry, obs: Array, given: Given) -> tuple[Decision, AgentCarry]:
+            return agent.decide(key, acting, carry, obs, step, early, **given)
+
         keys = jax.random.split(at(key, ACT, step), envs)
-        decision, after = jax.vmap(agent.decide, (0, None, 0, 0, None, None))(keys, acting, carry, obs, step, early)
+        decision, after = jax.vmap(one)(keys, carry, obs, given)
         return decision, jax.vmap(select)(real, after, carry)
 
     return VectorSteps(jax.jit(begin), jax.jit(decide))

@@ -122,7 +122,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
     offers: ClassVar[Mapping[Hook, frozenset[str]]] = {
         "act": frozenset({"q_values"}),
         "observe": frozenset({"td_error", "cost"}),
-        "update": frozenset({"td_error"}),
+        "update": frozenset({"td_error", "value_change"}),
     }
 
     def __post_init__(self) -> None:
@@ -240,9 +240,11 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         networks, optimizer, td_error = lazy_adam.descend(
             loss, learned.networks, learned.optimizer, self.learning_rate, batch.obs
         )
-        error = jnp.mean(td_error, axis=0)
-        explorer = self.explorer.update(learned.explorer, self.seen(batch), step=step, td_error=error)
-        return learned._replace(networks=networks, optimizer=optimizer, explorer=explorer)
+        after = learned._replace(networks=networks, optimizer=optimizer)
+        given = {"td_error": jnp.mean(td_error, axis=0)}
+        if "value_change" in self.explorer.needs("update"):
+            given["value_change"] = jnp.mean(self._values(after, batch) - self._values(learned, batch), axis=0)
+        return after._replace(explorer=self.explorer.update(learned.explorer, self.seen(batch), step=step, **given))
 
     def sync(self, learned: DqnLearned) -> DqnLearned:
         return learned._replace(target=lazy_adam.settled(learned.networks, learned.optimizer, self.learning_rate))
@@ -251,6 +253,10 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         """Q(s, .) of all networks for a batch: (K, batch, actions)."""
         features = lazy_adam.features(acting.networks, acting.optimizer, self.learning_rate, obs)
         return self._with_prior(nets.read_rest(acting.networks.rest, features), acting.prior, obs)
+
+    def _values(self, learned: DqnLearned, batch: DqnRow) -> Array:
+        """Q(s, a) of all networks for the actions of a batch: (K, batch)."""
+        return _taken(self._q(self.acting(learned), batch.obs), batch.action[None, :, None])
 
     def _with_prior(self, q: Array, prior: nets.QNetworks | None, obs: Array) -> Array:
         return q if prior is None else q + self.prior * nets.q_values(prior, obs)

@@ -24,7 +24,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adeu.agents import keys, replay_jax
-from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Opaque, OpaqueAgent, Row, check_needs
+from adeu.agents.agent import (
+    PAID,
+    Acting,
+    Agent,
+    AgentCarry,
+    AnyAgent,
+    Learned,
+    Opaque,
+    OpaqueAgent,
+    Row,
+    check_needs,
+    needs_reward,
+)
 from adeu.agents.compiling import select
 from adeu.agents.player import check_learned
 from adeu.agents.replay_jax import JaxReplay
@@ -47,6 +59,8 @@ class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
     total: Array
     """The return of the episode so far."""
     env: object
+    reward: Array | None = None
+    """The reward of the step before, 0 in an episode's first; None unless the explorer needs it."""
 
 
 AnyLoopState = LoopState[Opaque, Opaque, Opaque]
@@ -255,7 +269,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
         steps = StepTally(*(jnp.concatenate([each.ravel() for each in column]) for column in both))
         key_next, key_evaluate = keys.split(keys.wrap(state.key))
         keys_evaluate = jax.random.split(key_evaluate, loop.evaluate_episodes)
-        returns = jax.vmap(player.greedy, (0, None, None))(keys_evaluate, state, dict.fromkeys(given, jnp.zeros(())))
+        returns = jax.vmap(player.greedy, (0, None, None))(keys_evaluate, state, player.nothing)
         return state._replace(key=jax.random.key_data(key_next)), _sum_up(g, state.step, steps, jnp.mean(returns))
 
     def advance_many(states: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
@@ -300,13 +314,19 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     evaluate_steps: int
     given: tuple[str, ...] = ()
 
+    @property
+    def nothing(self) -> dict[str, Array]:
+        """What a decision takes besides the agent's own, as zeros."""
+        names = (*self.given, PAID) if needs_reward(self.agent) else self.given
+        return dict.fromkeys(names, jnp.zeros(()))
+
     def init(self, seed: Array) -> LoopState[Learned, Row, AgentCarry]:
         key_reset, key_init, key_begin, key_next = keys.split(keys.new(seed), 4)
         obs, env_state = self.reset(key_reset)
         learned, carry = self.agent.init(key_init, obs), self.agent.begin(key_begin)
         step, zero, no = jnp.zeros((), jnp.int32), jnp.zeros(()), jnp.zeros((), bool)
         acting = self.agent.acting(learned)
-        given = dict.fromkeys(self.given, zero)
+        given, key_rest = self.nothing, jax.random.key_data(key_next)
         decision, _ = jax.eval_shape(lambda: self.agent.decide(key_init, acting, carry, obs, step, no, **given))
         like: jax.ShapeDtypeStruct = decision.action
         action = jnp.zeros(like.shape, like.dtype)
@@ -314,7 +334,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
             None, Transition(obs, action, zero, obs, no, no), Decision(action, no, zero, zero)
         )
         replay = replay_jax.create(self.agent.capacity, example)
-        return LoopState(jax.random.key_data(key_next), step, learned, replay, carry, obs, zero, env_state)
+        return LoopState(key_rest, step, learned, replay, carry, obs, zero, env_state, given.get(PAID))
 
     def interact(
         self, early: bool, given: Given, state: LoopState[Learned, Row, AgentCarry], _: None
@@ -323,6 +343,8 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = keys.split(keys.wrap(state.key), 7)
         agent, acting = self.agent, self.agent.acting(state.learned)
         now = {name: values[state.step] for name, values in given.items()}
+        if state.reward is not None:
+            now[PAID] = state.reward
         decision, carry = agent.decide(key_act, acting, state.carry, state.obs, state.step, jnp.asarray(early), **now)
         next_obs, after, reward, terminated, truncated, cost = self.move(key_move, state.env, decision.action)
         transition = Transition(state.obs, decision.action, reward, next_obs, terminated, truncated, cost)
@@ -340,8 +362,8 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         returned = jnp.where(ended, total, 0.0)
         shown = decision.explored, decision.spread, decision.asked, decision.deviation
         tally = StepTally(ended, returned, best, *map(jnp.asarray, shown))
-        key = jax.random.key_data(key_next)
-        return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env), tally
+        key, paid = jax.random.key_data(key_next), None if state.reward is None else jnp.where(ended, 0.0, reward)
+        return LoopState(key, state.step + 1, learned, replay, carry, obs, so_far, env, paid), tally
 
     def learn(self, state: LoopState[Learned, Row, AgentCarry]) -> LoopState[Learned, Row, AgentCarry]:
         key_next, key_learn = keys.split(keys.wrap(state.key))

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adeu.agents.agent import Opaque, OpaqueAgent
+from adeu.agents.agent import PAID, Opaque, OpaqueAgent
 from adeu.agents.jax_loop import AnyLoopState, Given, JaxLoop, JaxPlayer
 from adeu.agents.tracing import Columns, columns_of, most_steps
 from adeu.core.contract import Array, Key, Transition
@@ -45,6 +45,7 @@ class _Now(NamedTuple):
     carry: Opaque
     obs: Array
     env: object
+    reward: Array
     over: Array
     noted: _Noted
 
@@ -69,14 +70,14 @@ def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _Not
 
     def play(state: AnyLoopState, given: Given) -> tuple[Array, _Noted]:
         now = {name: values[state.step] for name, values in given.items()}
-        none = dict.fromkeys(given, jnp.zeros(()))
         early = state.step < loop.warmup
 
         def decide(key: Key, before: _Now) -> tuple[_Now, _Noted]:
             key_act, key_best, key_move, key_absorb = jax.random.split(key, 4)
             acting = agent.acting(before.learned)
-            decision, carry = agent.decide(key_act, acting, before.carry, before.obs, state.step, early, **now)
-            best = agent.exploit(key_best, acting, before.carry, before.obs, state.step, **none)
+            seen = now if state.reward is None else now | {PAID: before.reward}
+            decision, carry = agent.decide(key_act, acting, before.carry, before.obs, state.step, early, **seen)
+            best = agent.exploit(key_best, acting, before.carry, before.obs, state.step, **player.nothing)
             obs, env, reward, terminated, truncated, cost = player.move(key_move, before.env, decision.action)
             step = Transition(before.obs, decision.action, reward, obs, terminated, truncated, cost)
             after = before._replace(
@@ -84,6 +85,7 @@ def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _Not
                 carry=carry,
                 obs=obs,
                 env=env,
+                reward=reward,
                 over=terminated | truncated,
             )
             shown = decision.explored, decision.uncertainty, decision.spread, reward
@@ -100,7 +102,8 @@ def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _Not
         obs, env = player.reset(key_reset)
         carry = agent.begin(key_begin, state.carry)
         nothing: Any = _Noted(*[jnp.zeros(())] * len(_Noted._fields))
-        start = _Now(jnp.zeros((), int), key_play, state.learned, carry, obs, env, jnp.zeros((), bool), nothing)
+        zero, no = jnp.zeros(()), jnp.zeros((), bool)
+        start = _Now(jnp.zeros((), int), key_play, state.learned, carry, obs, env, zero, no, nothing)
         _, row = jax.eval_shape(decide, key_play, start)
         most = most_steps(row.action.shape)
         empty = jax.tree.map(lambda value: jnp.zeros((most, *value.shape), value.dtype), row)

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import Acting, Agent, AgentCarry, AnyAgent, Learned, Row
+from adeu.agents.agent import PAID, Acting, Agent, AgentCarry, AnyAgent, Learned, Row, needs_reward
 from adeu.agents.compiling import AgentSteps, compile_agent, own
 from adeu.agents.hosting import Hosting
 from adeu.agents.reading import Reader
@@ -51,6 +51,7 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         self._key = jax.random.key_data(jax.random.key(seed))
         self._absorbs = "observe" in agent.explorer.learns_from
         self._obs = reader.zeros()
+        self._paid = {PAID: np.float32(0.0)} if needs_reward(agent) else {}
         self._learned: Learned = own(self._run.init(self._key, self._obs))
         self._first = stream * EPISODES
         self._carry: AgentCarry = self._run.begin(self._key, np.int32(self._first), None)
@@ -65,13 +66,14 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
             self._carry = self._run.begin(self._key, np.int32(self._first + self._episode), self._carry)
         self._episode += 1
         self._obs = obs
+        self._pay(0.0)
         self._behind = None
 
     def act(self, step: int, given: Mapping[str, Any]) -> Decision:
         """Decides, in numpy; the action is the agent's, before `Reader.action`."""
         acting = self._behind or self.agent.acting(self._learned)
         early = np.bool_(step < self._warmup)
-        given = {**given, **self._hosting.compute(self._obs)}
+        given = {**given, **self._paid, **self._hosting.compute(self._obs)}
         decision, self._carry = self._run.decide(
             self._key, acting, self._carry, self._obs, np.int32(step), early, given
         )
@@ -93,12 +95,13 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
         if self._absorbs:
             self._learned = self._run.absorb(self._key, self._learned, transition, np.int32(step - 1))
         self._obs = transition.next_obs
+        self._pay(transition.reward)
         if trained > 0 and trained % update_every == 0:
             self._learn(step)
 
     def exploit(self, obs: NDArray[Any], given: Mapping[str, Any]) -> NDArray[Any]:
         """The greedy action; changes nothing."""
-        acting, given = self.agent.acting(self._learned), {**given, **self._hosting.nothing}
+        acting, given = self.agent.acting(self._learned), {**given, **self._paid, **self._hosting.nothing}
         action = np.asarray(self._run.exploit(self._key, acting, self._carry, obs, given))
         check_converged(self.agent, "the greedy action", action)
         return action
@@ -125,6 +128,9 @@ class Player(Generic[Learned, Acting, Row, AgentCarry]):
     def check_converged(self) -> None:
         """Rejects networks that are not finite."""
         check_learned(self.agent, self._learned)
+
+    def _pay(self, reward: Any) -> None:
+        self._paid = dict.fromkeys(self._paid, np.float32(reward))
 
     def _learn(self, step: int) -> None:
         updates, batch = self.agent.cadence.updates, self.agent.batch

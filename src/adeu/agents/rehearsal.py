@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
+from adeu.agents.agent import PAID, AnyAgent, Opaque, OpaqueAgent, check_needs, needs_reward
 from adeu.agents.hosting import agent_hosts
 from adeu.agents.reading import Reader
 from adeu.agents.replay_numpy import RowLayout
@@ -24,6 +24,7 @@ def rehearse(agent: AnyAgent, observation_space: Space[Any], action_space: Space
     reader = Reader(observation_space, action_space)
     outside = {host.name: jnp.zeros(()) for host in agent_hosts(bound)}
     check_needs(bound, frozenset(outside))
+    outside |= {PAID: jnp.zeros(())} if needs_reward(bound) else {}
     obs, layout = reader.zeros(), RowLayout.of(bound)
 
     def step(key: Key) -> Opaque:

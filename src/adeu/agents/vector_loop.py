@@ -20,7 +20,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adeu.agents.agent import AnyAgent, Opaque, OpaqueAgent, check_needs
+from adeu.agents.agent import PAID, AnyAgent, Opaque, OpaqueAgent, check_needs, needs_reward
 from adeu.agents.checked_env import CheckedEnv
 from adeu.agents.compiling import AgentSteps, VectorSteps, compile_agent, compile_vector, own
 from adeu.agents.gym_loop import EVALUATION, TRAINING, check_arguments, evaluate, seed_of
@@ -98,6 +98,7 @@ class VectorLoop:
             np.zeros(count, bool),
             np.zeros(count, bool),
         )
+        self._paid = {PAID: np.zeros(count, np.float32)} if needs_reward(self.agent) else {}
         self._carry: Opaque = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
@@ -115,7 +116,7 @@ class VectorLoop:
         early, real = self.step < self.warmup, ~self._resetting
         acting, step = self._agent.acting(self._learned), np.int32(self.step)
         decided, self._carry = self._all.decide(
-            self._key, acting, self._carry, self._obs, step, np.bool_(early), real
+            self._key, acting, self._carry, self._obs, step, np.bool_(early), real, self._paid
         )
         decision = Decision(*map(np.asarray, decided))
         check_converged(self.agent, f"after step {self.step} an action", decision.action)
@@ -132,6 +133,7 @@ class VectorLoop:
         switches = np.count_nonzero((explored != (self._explored & ~self._begun))[real])
         self._tally.add(Decision(*(each[real] for each in decision)), float(switches), float(np.count_nonzero(ended)))
         self._explored = explored & ~ended
+        self._paid = dict.fromkeys(self._paid, np.where(self._begun, 0.0, reward).astype(np.float32))
         if self._begun.any():
             self._carry = self._all.begin(self._key, np.int32(self._moves), self._carry, self._begun)
         self._obs = obs
@@ -141,7 +143,8 @@ class VectorLoop:
     def exploit(self, obs: NDArray[Any]) -> NDArray[Any]:
         """The greedy action in a single environment."""
         carry: Opaque = jax.tree.map(lambda value: value[0], self._carry)
-        return np.asarray(self._run.exploit(self._key, self._agent.acting(self._learned), carry, obs, {}))
+        given = {name: values[0] for name, values in self._paid.items()}
+        return np.asarray(self._run.exploit(self._key, self._agent.acting(self._learned), carry, obs, given))
 
     def _place(self) -> str:
         return f"after step {self.step} of training"

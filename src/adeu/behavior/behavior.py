@@ -83,6 +83,8 @@ class Behavior:
         self.step = 0
         self._updates = 0
         self._idle = np.zeros(n, bool)
+        self._paid = {"reward": np.zeros(n, np.float32)} if "reward" in self.explorer.needs("act") else {}
+        """What a part that needs it gets in `act`: the reward of the step before, 0 in an episode's first."""
         self._history, self._course = History.empty(n), Course.empty()
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
@@ -110,7 +112,7 @@ class Behavior:
         raw = interface.observation(obs, interface.lead)
         seen = interface.encode(raw, interface.num_envs)
         centers = interface.center(center)
-        offered = interface.given(given, interface.lead, self._asked["act"])
+        offered = interface.given(given, interface.lead, self._asked["act"]) | self._paid
         for host in self._hosts:
             values = arrays.to_numpy(host.compute(raw))
             offered[host.name] = arrays.read(f"the output of {host.name}", values, (), centers.dtype, len(centers))
@@ -154,6 +156,8 @@ class Behavior:
             encoded = interface.encode_transition(step)
             self.state = self._batched.observe(self.state, order, len(fresh), self._clock, encoded, offered)
         self.step += len(fresh)
+        paid = {name: np.where(self._idle, before, step.reward) for name, before in self._paid.items()}
+        self._paid = {name: rewards.astype(np.float32) for name, rewards in paid.items()}
         ended: np.ndarray = (step.terminated | step.truncated) & ~self._idle
         self.begin(ended)
         self._idle = ended & interface.resets_next_step
@@ -167,6 +171,7 @@ class Behavior:
             self.carry = self._batched.begin(self.carry, begun)
             self._idle = self._idle & ~begun
             self._history.begin(begun)
+            self._paid = {name: np.where(begun, np.float32(0.0), paid) for name, paid in self._paid.items()}
 
     @one_at_a_time
     def skip(self, idle: Any) -> None:
@@ -213,7 +218,7 @@ class Behavior:
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
         """The names that `act`, `observe` or `update` requires: those of `explorer.needs`, except what
-        `from_host` computes here.
+        `from_host` computes here, and the `reward` of the step before, which `observe` keeps for `act`.
 
         Examples:
             >>> import adeu, gymnasium
@@ -221,7 +226,8 @@ class Behavior:
             >>> sorted(adeu.Behavior(explorer, gymnasium.make("CartPole-v1")).needs("act"))
             ['q_values']
         """
-        return self.explorer.needs(hook) - {host.name for host in self._hosts}
+        known = {host.name for host in self._hosts} | (self._paid.keys() if hook == "act" else set())
+        return self.explorer.needs(hook) - known
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[Behavior]:
@@ -296,7 +302,7 @@ class Behavior:
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
-        self.state, self.carry, self._idle, self._history, self._course, counters = tree
+        self.state, self.carry, self._idle, self._paid, self._history, self._course, counters = tree
         self.step, self._updates = map(int, counters)
 
     def __copy__(self) -> Behavior:
@@ -314,9 +320,9 @@ class Behavior:
     def _clock(self) -> np.int32:
         return np.int32(min(self.step, 2**31 - 1))
 
-    def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, History, Course, np.ndarray]:
+    def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, dict[str, np.ndarray], History, Course, np.ndarray]:
         counters = np.array([self.step, self._updates])
-        return self.state, self.carry, self._idle, self._history, self._course, counters
+        return self.state, self.carry, self._idle, self._paid, self._history, self._course, counters
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
         """The decision as numpy arrays, after checking the values of f, g and D."""

@@ -33,10 +33,12 @@ def main(command: List) -> int:
         console.print(_overview())
     elif command.name in (parts := dict(_parts())):
         console.print(inspect.getdoc(getattr(adeu, command.name)), markup=False, soft_wrap=True)
+    elif command.name in (recipes := dict(_recipes())):
+        console.print(inspect.getdoc(getattr(adeu.recipes, command.name)), markup=False, soft_wrap=True)
     elif command.name.partition("/")[0] in NAMES:
         _describe(command.name, console)
     else:
-        raise ValueError(f"unknown name {command.name!r}; {check.nearest(command.name, [*NAMES, *parts])}")
+        raise ValueError(f"unknown name {command.name!r}; {check.nearest(command.name, [*NAMES, *parts, *recipes])}")
     return 0
 
 
@@ -120,6 +122,9 @@ def _overview() -> Table:
     listed.add_row("\n[bold]parts", "\n[bold]adeu.NAME")
     for name, line in sorted(_parts()):
         listed.add_row(name, escape(line))
+    listed.add_row("\n[bold]recipes", "\n[bold]adeu.recipes.NAME")
+    for name, line in sorted(_recipes()):
+        listed.add_row(name, escape(line))
     return listed
 
 
@@ -132,9 +137,16 @@ def _parts() -> Iterator[tuple[str, str]]:
                     yield node.name, _first_line(node)
 
 
+def _recipes() -> Iterator[tuple[str, str]]:
+    """The functions that return an explorer."""
+    for node in _parse(SOURCES / "recipes.py").body:
+        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Explorer":
+            yield node.name, _first_line(node)
+
+
 def _parse(path: pathlib.Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def _first_line(node: ast.Module | ast.ClassDef) -> str:
+def _first_line(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> str:
     return (ast.get_docstring(node) or "").partition("\n")[0]

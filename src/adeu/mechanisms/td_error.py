@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 import jax.numpy as jnp
 
@@ -16,16 +17,18 @@ from adeu.mechanisms import table
 class TdError(Mechanism):
     """Tokic's adaptive epsilon (VDBE): explores where values still change. Starts at 1.
 
-        f(s) <- rate * (1 - exp(-|delta|/sigma)) / (1 + exp(-|delta|/sigma)) + (1 - rate) * f(s)
+        f(s) <- rate * (1 - exp(-|x|/sigma)) / (1 + exp(-|x|/sigma)) + (1 - rate) * f(s)
 
-    With `num_states` there is one value per discrete state, learned in `observe` from the transition's
-    `td_error`; without it one value for all, learned in `update` from the batch's mean |delta|.
-    (The original has the change of the value, alpha * delta, in place of delta: divide sigma by alpha.)
+    x is the TD error delta, as in the paper, or the change of the value Q_new(s, a) - Q_old(s, a), as in the
+    original: alpha * delta in a table. With `num_states` there is one value per discrete state, learned in `observe`
+    from the transition's x; without it one value for all, learned in `update` from the batch's mean |x|. The agent
+    gives x by the name of the signal.
 
     Args:
         num_states: how many states there are, or None.
-        sigma: the scale of a large error, > 0 ("inverse sensitivity").
-        rate: the weight of the newest error, in (0, 1]; the original takes 1 / number of actions.
+        sigma: the scale of a large x, > 0 ("inverse sensitivity").
+        rate: the weight of the newest x, in (0, 1]; the original takes 1 / number of actions.
+        signal: what x is, "td_error" or "value_change".
 
     Examples:
         >>> import adeu, jax
@@ -43,19 +46,21 @@ class TdError(Mechanism):
     num_states: int | None = None
     sigma: float = 1.0
     rate: float = 0.1
+    signal: Literal["td_error", "value_change"] = "td_error"
 
     def __post_init__(self) -> None:
         if self.num_states is not None:
             check.whole(self, "num_states")
         check.number(self, "sigma", above=0)
         check.number(self, "rate", above=0, at_most=1)
+        check.one_of(self, "signal", ("td_error", "value_change"))
 
     @property
     def learns_from(self) -> frozenset[str]:
         return frozenset({"update"} if self.num_states is None else {"observe"})
 
     def needs(self, hook: Hook) -> frozenset[str]:
-        return super().needs(hook) | ({"td_error"} if hook in self.learns_from else set())
+        return super().needs(hook) | ({self.signal} if hook in self.learns_from else set())
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         if self.num_states is not None:
@@ -71,27 +76,26 @@ class TdError(Mechanism):
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
         return (state if self.num_states is None else table.row(state, obs)), carry
 
-    def observe(self, state: State, transition: Transition, *, td_error: Array | None = None, **given: Any) -> State:
+    def observe(self, state: State, transition: Transition, **given: Any) -> State:
         if self.num_states is None:
             return state
-        delta = self._given(td_error)
-        if delta.ndim:
-            check.refuse(self, "td_error", "one number per transition", f"shape {delta.shape}")
+        x = self._given("observe", given)
+        if x.ndim:
+            check.refuse(self, self.signal, "one number per transition", f"shape {x.shape}")
         place = table.place(state, transition.obs)
-        return state.at[place].add(self.rate * (self._surprise(delta) - state[place]))
+        return state.at[place].add(self.rate * (self._surprise(x) - state[place]))
 
-    def update(self, state: State, batch: Transition, *, td_error: Array | None = None, **given: Any) -> State:
+    def update(self, state: State, batch: Transition, **given: Any) -> State:
         if self.num_states is not None:
             return state
-        target = self._surprise(jnp.mean(jnp.abs(self._given(td_error))))
+        target = self._surprise(jnp.mean(jnp.abs(self._given("update", given))))
         return state + self.rate * (target - state)
 
-    def _surprise(self, td_error: Array) -> Array:
-        """(1 - exp(-x)) / (1 + exp(-x)) with x = |delta|/sigma, which is tanh(x/2)."""
-        return jnp.tanh(jnp.abs(td_error) / (2 * self.sigma))
+    def _surprise(self, x: Array) -> Array:
+        """(1 - exp(-y)) / (1 + exp(-y)) with y = |x|/sigma, which is tanh(y/2)."""
+        return jnp.tanh(jnp.abs(x) / (2 * self.sigma))
 
-    def _given(self, td_error: Array | None) -> Array:
-        if td_error is None:
-            hook = "update" if self.num_states is None else "observe"
-            raise TypeError(f"TdError.{hook}() missing 1 required keyword-only argument: 'td_error'")
-        return jnp.asarray(td_error, float)
+    def _given(self, hook: Hook, given: Mapping[str, Any]) -> Array:
+        if self.signal not in given:
+            raise TypeError(f"TdError.{hook}() missing 1 required keyword-only argument: {self.signal!r}")
+        return jnp.asarray(given[self.signal], float)

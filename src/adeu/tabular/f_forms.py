@@ -1,7 +1,8 @@
 """f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
 
-`measure(f, at)` is f(s); `observe(f, at, seen, td_error)` learns from a step; `begin(f, rng)` begins an episode.
-The last two do nothing by default.
+`measure(f, at)` is f(s); `prepare(f, at, action)` notes what a step is about to change, before the learner learns;
+`observe(f, at, seen, td_error)` learns from the step; `begin(f, rng)` begins an episode. The last three do nothing by
+default.
 """
 
 from __future__ import annotations
@@ -49,6 +50,11 @@ def measure(f: Any, at: Scene) -> float:
 
 
 @operation
+def prepare(f: Any, at: Scene, action: int) -> None:
+    """Note what a step is about to change, before the learner learns; do nothing where no rule is registered."""
+
+
+@operation
 def observe(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     """Learn from a step; do nothing where no rule is registered."""
 
@@ -82,6 +88,14 @@ class TdErrorForm(NamedTuple):
     sigma: float
     rate: float
     table: Floats
+
+
+class ValueChangeForm(NamedTuple):
+    sigma: float
+    rate: float
+    table: Floats
+    before: Floats
+    """(1,): Q(s, a) before the step's update."""
 
 
 class ExpectedCostForm(NamedTuple):
@@ -121,6 +135,23 @@ def _(f: TdErrorForm, at: Scene) -> float:
 @observe.register
 def _(f: TdErrorForm, at: Scene, seen: Seen, td_error: float) -> None:
     surprise = math.tanh(abs(td_error) / (2 * f.sigma))
+    f.table[at.s] += f.rate * (surprise - f.table[at.s])
+
+
+@measure.register
+def _(f: ValueChangeForm, at: Scene) -> float:
+    return f.table[at.s]
+
+
+@prepare.register
+def _(f: ValueChangeForm, at: Scene, action: int) -> None:
+    f.before[0] = np.mean(at.q[at.s, :, action])
+
+
+@observe.register
+def _(f: ValueChangeForm, at: Scene, seen: Seen, td_error: float) -> None:
+    change = np.mean(at.q[at.s, :, seen.action]) - f.before[0]
+    surprise = math.tanh(abs(change) / (2 * f.sigma))
     f.table[at.s] += f.rate * (surprise - f.table[at.s])
 
 
@@ -236,6 +267,15 @@ def _begin_both(f: Any, rng: Stream) -> None:
     begin(f.other, rng)
 
 
+def _prepare_one(f: Any, at: Scene, action: int) -> None:
+    prepare(f.f, at, action)
+
+
+def _prepare_both(f: Any, at: Scene, action: int) -> None:
+    prepare(f.f, at, action)
+    prepare(f.other, at, action)
+
+
 def _observe_one(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.f, at, seen, td_error)
 
@@ -247,7 +287,9 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
 
 begin.register(InverseForm, _begin_one)
 for one in (InverseForm, RolloutsForm):
+    prepare.register(one, _prepare_one)
     observe.register(one, _observe_one)
 for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):
     begin.register(both, _begin_both)
+    prepare.register(both, _prepare_both)
     observe.register(both, _observe_both)

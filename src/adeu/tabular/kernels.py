@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from adeu.tabular.decision_forms import advise, greedy, normalize, restart, sample
-from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
+from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe, prepare
 from adeu.tabular.learner_forms import learn, prefer, renew, value
 from adeu.tabular.model import first_state, outcome
 from adeu.tabular.stack import floats
@@ -123,6 +123,7 @@ def train(
             if settings.intrinsic > 0 and not terminated:
                 reward += settings.intrinsic / math.sqrt(visits[next_state] + 1)
             seen = Seen(a, reward, next_state, terminated, model.cost[k])
+            prepare(f, at, a)
             td_error = learn(learner, model.mask, s, seen, settings.gamma, rng)
             observe(f, at, seen, td_error)
             violations += seen.cost > 0

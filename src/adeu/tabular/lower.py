@@ -73,6 +73,8 @@ def _(part: adeu.mechanisms.counts.Counts, model: Model) -> Any:
 def _(part: adeu.mechanisms.td_error.TdError, model: Model) -> Any:
     if part.num_states is None:
         raise _no_form(part, " without num_states")
+    if part.signal == "value_change":
+        return f_forms.ValueChangeForm(part.sigma, part.rate, np.ones(model.num_states), np.zeros(1))
     return f_forms.TdErrorForm(part.sigma, part.rate, np.ones(model.num_states))
 
 
