@@ -51,6 +51,7 @@ from .distributions import (
     OrnsteinUhlenbeck as OrnsteinUhlenbeck,
 )
 from .guards import KnownUnsafe as KnownUnsafe
+from .mechanisms.bandit import ReturnBandit as ReturnBandit
 from .mechanisms.combine import (
     Calibrated as Calibrated,
 )

@@ -182,7 +182,7 @@ class Mechanism(LearningPart):
         raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
 
     def asked(self, carry: Carry) -> Array:
-        """Whether the next `measure` with this carry evaluates f; False in a rollout episode."""
+        """Whether the `measure` that returned this carry evaluated f; False in a rollout episode."""
         carries = self._entries("carry", carry, "asked") if self.parts else ()
         each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
         return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))

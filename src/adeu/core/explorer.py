@@ -135,8 +135,8 @@ class Explorer(Part):
     ) -> tuple[Decision, ExplorerCarry]:
         key_f, key_D = jax.random.split(key)
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
-        asked = self.f.asked(carry.f)
         uncertainty, f_carry = self._measure(key_f, state, carry, obs, **seen)
+        asked = self.f.asked(f_carry)
         spread = self._number("g", self.g(uncertainty))
         D_carry, guard_carry = carry.D, carry.guard
         if self.guard is not None:

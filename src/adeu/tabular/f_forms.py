@@ -16,6 +16,7 @@ from adeu.tabular.operation import operation
 from adeu.tabular.stream import Stream, uniform
 
 Floats = NDArray[np.float64]
+UNDECIDED = -1.0
 
 
 class Scene(NamedTuple):
@@ -93,6 +94,20 @@ class EnsembleStdForm(NamedTuple):
     lam: float
 
 
+class ReturnBanditForm(NamedTuple):
+    arms: Floats
+    decay: float
+    width: float
+    pulls: Floats
+    total: Floats
+    range: Floats
+    """(2,): the lowest and the highest return so far."""
+    arm: NDArray[np.int64]
+    """(1,): of this episode, -1 before the first."""
+    earned: Floats
+    """(1,): in this episode."""
+
+
 @measure.register
 def _(f: ConstantForm, at: Scene) -> float:
     return f.c
@@ -150,6 +165,37 @@ def _(f: EnsembleStdForm, at: Scene) -> float:
     return f.lam * total / ties
 
 
+@measure.register
+def _(f: ReturnBanditForm, at: Scene) -> float:
+    return f.arms[f.arm[0]]
+
+
+@observe.register
+def _(f: ReturnBanditForm, at: Scene, seen: Seen, td_error: float) -> None:
+    f.earned[0] += seen.reward
+
+
+@begin.register
+def _(f: ReturnBanditForm, rng: Stream) -> None:
+    if f.arm[0] < 0:
+        f.arm[0] = 0
+        return
+    f.range[0], f.range[1] = min(f.range[0], f.earned[0]), max(f.range[1], f.earned[0])
+    n = 0.0
+    for k in range(f.arms.size):
+        f.pulls[k] = f.decay * f.pulls[k] + (k == f.arm[0])
+        f.total[k] = f.decay * f.total[k] + (f.earned[0] if k == f.arm[0] else 0.0)
+        n += f.pulls[k]
+    f.earned[0], highest = 0.0, -math.inf
+    for k in range(f.arms.size):
+        score = math.inf
+        if f.pulls[k] > 0:
+            doubt = math.sqrt(math.log(max(n, 1.0)) / f.pulls[k])
+            score = f.total[k] / f.pulls[k] + f.width * (f.range[1] - f.range[0]) * doubt
+        if score > highest:
+            f.arm[0], highest = k, score
+
+
 class SumForm(NamedTuple):
     f: Any
     other: Any
@@ -180,9 +226,10 @@ class ConditionedRatioForm(NamedTuple):
 
 class RolloutsForm(NamedTuple):
     f: Any
-    rho: float
-    c: float
-    coin: NDArray[np.bool_]
+    rho: Any
+    c: Any
+    coin: Floats
+    """(2,): a uniform number, and whether the episode is a rollout: UNDECIDED before its first step."""
 
 
 @measure.register
@@ -218,13 +265,24 @@ def _(f: ConditionedRatioForm, at: Scene) -> float:
 
 @measure.register
 def _(f: RolloutsForm, at: Scene) -> float:
-    return f.c if f.coin[0] else measure(f.f, at)
+    if f.coin[1] == UNDECIDED:
+        f.coin[1] = 1.0 if f.coin[0] < measure(f.rho, at) else 0.0
+    return measure(f.c, at) if f.coin[1] == 1.0 else measure(f.f, at)
 
 
 @begin.register
 def _(f: RolloutsForm, rng: Stream) -> None:
-    f.coin[0] = uniform(rng) < f.rho
+    f.coin[0], f.coin[1] = uniform(rng), UNDECIDED
     begin(f.f, rng)
+    begin(f.rho, rng)
+    begin(f.c, rng)
+
+
+@observe.register
+def _(f: RolloutsForm, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
+    observe(f.rho, at, seen, td_error)
+    observe(f.c, at, seen, td_error)
 
 
 def _begin_one(f: Any, rng: Stream) -> None:
@@ -246,8 +304,7 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
 
 
 begin.register(InverseForm, _begin_one)
-for one in (InverseForm, RolloutsForm):
-    observe.register(one, _observe_one)
+observe.register(InverseForm, _observe_one)
 for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):
     begin.register(both, _begin_both)
     observe.register(both, _observe_both)

@@ -13,6 +13,7 @@ import numpy as np
 
 import adeu.distributions
 import adeu.guards
+import adeu.mechanisms.bandit
 import adeu.mechanisms.combine
 import adeu.mechanisms.constant
 import adeu.mechanisms.cost
@@ -20,6 +21,7 @@ import adeu.mechanisms.counts
 import adeu.mechanisms.ensemble
 import adeu.mechanisms.td_error
 import adeu.normalizers
+from adeu.core.contract import Mechanism
 from adeu.core.explorer import Explorer
 from adeu.tabular import decision_forms, f_forms
 from adeu.tabular.model import Model
@@ -87,6 +89,15 @@ def _(part: adeu.mechanisms.ensemble.EnsembleStd, model: Model) -> Any:
 
 
 @lower.register
+def _(part: adeu.mechanisms.bandit.ReturnBandit, model: Model) -> Any:
+    pulls, total = np.zeros((2, len(part.arms)))
+    extremes = np.array([np.inf, -np.inf])
+    return f_forms.ReturnBanditForm(
+        np.array(part.arms), part.decay, part.width, pulls, total, extremes, np.array([-1]), np.zeros(1)
+    )
+
+
+@lower.register
 def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
     return functools.reduce(f_forms.SumForm, [lower(term, model) for term in part.terms])
 
@@ -111,7 +122,11 @@ def _(part: adeu.mechanisms.combine.Ratio, model: Model) -> Any:
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Rollouts, model: Model) -> Any:
-    return f_forms.RolloutsForm(lower(part.f, model), part.rho, part.c, np.zeros(1, bool))
+    rho, c = (
+        lower(each, model) if isinstance(each, Mechanism) else f_forms.ConstantForm(each)
+        for each in (part.rho, part.c)
+    )
+    return f_forms.RolloutsForm(lower(part.f, model), rho, c, np.zeros(2))
 
 
 @lower.register
