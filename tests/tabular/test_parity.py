@@ -70,7 +70,9 @@ def test_mechanisms_agree_along_a_walk(f):
         state = f.observe(state, seen, td_error=td_error)
 
 
-@pytest.mark.parametrize("f", [adeu.ReturnBandit((0.0, 0.3, 0.1)), adeu.ReturnBandit((0.5, 0.2), decay=0.7, width=0.1)])
+@pytest.mark.parametrize(
+    "f", [adeu.ReturnBandit((0.0, 0.3, 0.1)), adeu.ReturnBandit((0.5, 0.2), decay=0.7, width=0.1)]
+)
 def test_a_bandit_chooses_the_same_arms(f):
     rng, stream = np.random.default_rng(2), streams(0, 1)[0]
     lowered, state, key = lower(f, MODEL), f.init(jax.random.key(0), 0), jax.random.key(0)

@@ -29,8 +29,8 @@ class ReturnBandit(Mechanism):
 
     high and low are the extreme returns so far. Each arm is tried once, in their order, before the formula applies.
     As `rho` of `Rollouts`, it chooses the share of rollout episodes; as f itself, a constant uncertainty for each
-    episode. Several environments share one bandit: an episode's return is then the sum of all rewards since any of them
-    ended one, which is right on average only.
+    episode. Several environments share one bandit: what an arm earns is then the sum of all their rewards until one
+    of them ends an episode, which is a return only on average.
 
     Args:
         arms: the numbers to choose from, >= 0.
