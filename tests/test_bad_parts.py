@@ -47,6 +47,9 @@ CONSTRUCTIONS = [
     (lambda: adeu.ReturnBandit((0.1, -1)), "ReturnBandit: arms takes a finite number >= 0, got -1"),
     (lambda: adeu.ReturnBandit(decay=0), "ReturnBandit: decay takes a finite number > 0 and <= 1, got 0"),
     (lambda: adeu.ReturnBandit(width=-1), "ReturnBandit: width takes a finite number >= 0, got -1"),
+    (lambda: adeu.BestActionGap([]), "BestActionGap: actions takes a whole number >= 0 for each state, got ()"),
+    (lambda: adeu.HyperStates(F, [0.5]), "HyperStates: groups takes a whole number >= 0 for each state, got (0.5,)"),
+    (lambda: adeu.HyperStates(3, [0]), "HyperStates: f takes a Mechanism, got 3"),
     (lambda: adeu.Calibrated(F, decay=1.0), "Calibrated: decay takes a finite number"),
     (lambda: adeu.Ratio(F, F, lam="big"), "Ratio: lam takes a number > 0 or 'conditioned', got 'big'"),
     (lambda: adeu.Ratio(F, F, floor=0), "Ratio: floor takes a finite number > 0, got 0"),
@@ -162,6 +165,13 @@ BINDINGS = [
         "TdError: num_states takes the observation space's 16",
     ),
     (LAKE, explorer(adeu.ExpectedCost(16, 5)), "ExpectedCost: num_actions takes the action space's 4, got 5"),
+    (LAKE, explorer(adeu.BestActionGap([4] * 16)), "BestActionGap: actions takes actions below 4, got 4"),
+    (LAKE, explorer(adeu.BestActionGap([0])), "BestActionGap: num_states takes the observation space's 16, got 1"),
+    (
+        LAKE,
+        explorer(adeu.HyperStates(adeu.Counts(3), [0, 1] * 8)),
+        "Counts: num_states takes the observation space's 2, got 3",
+    ),
     (CARTPOLE, explorer(adeu.Counts(15)), "Counts: obs takes a state index"),
     (
         CARTPOLE,

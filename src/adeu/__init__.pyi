@@ -52,6 +52,7 @@ from .distributions import (
 )
 from .guards import KnownUnsafe as KnownUnsafe
 from .mechanisms.bandit import ReturnBandit as ReturnBandit
+from .mechanisms.best_action import BestActionGap as BestActionGap
 from .mechanisms.combine import (
     Calibrated as Calibrated,
 )
@@ -94,6 +95,7 @@ from .mechanisms.custom import (
     from_host as from_host,
 )
 from .mechanisms.ensemble import EnsembleStd as EnsembleStd
+from .mechanisms.hyper_states import HyperStates as HyperStates
 from .mechanisms.rnd import Rnd as Rnd
 from .mechanisms.stakes import Stakes as Stakes
 from .mechanisms.td_error import TdError as TdError

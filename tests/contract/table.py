@@ -98,6 +98,8 @@ CASES: dict[str, Case] = {
     "Rollouts": Case(adeu.Rollouts(COUNTS, rho=0.5, c=0.2), STATE),
     "Rollouts-changing": Case(adeu.Rollouts(COUNTS, adeu.Schedule(0.9, 0.1, steps=20), adeu.TdError(STATES)), STATE),
     "ReturnBandit": Case(adeu.ReturnBandit((0.1, 0.9))),
+    "BestActionGap": Case(adeu.BestActionGap([0, 1, 2, 1, 0]), STATE),
+    "HyperStates": Case(adeu.HyperStates(adeu.Counts(), [0, 1, 1, 0, 2]), STATE),
     "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
     "FromFunction": Case(adeu.from_function(functions.first_entry)),
     "FromHost": Case(adeu.from_host(functions.host_norm)),

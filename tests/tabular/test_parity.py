@@ -34,6 +34,8 @@ MECHANISMS = [
     adeu.Rollouts(adeu.Counts(S), rho=adeu.Constant(0.0), c=adeu.TdError(S)),
     adeu.Rollouts(adeu.TdError(S), rho=adeu.Schedule(1.0, 0.0, steps=1), c=adeu.Counts(S)),
     adeu.ReturnBandit((0.2, 0.1)),
+    adeu.BestActionGap([0, 2, 1, 1, 0]),
+    adeu.HyperStates(adeu.Sum((adeu.Counts(2), adeu.TdError(2))), [0, 1, 1, 0, 1]),
     adeu.Inverse(adeu.Rollouts(adeu.Sum((COST, adeu.TdError(S))), rho=0.0, c=1.0)),
 ]
 

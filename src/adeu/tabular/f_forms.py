@@ -94,6 +94,10 @@ class EnsembleStdForm(NamedTuple):
     lam: float
 
 
+class BestActionGapForm(NamedTuple):
+    actions: NDArray[np.int64]
+
+
 class ReturnBanditForm(NamedTuple):
     arms: Floats
     decay: float
@@ -166,6 +170,17 @@ def _(f: EnsembleStdForm, at: Scene) -> float:
 
 
 @measure.register
+def _(f: BestActionGapForm, at: Scene) -> float:
+    best = at.center[0]
+    for a in range(1, at.center.size):
+        best = max(best, at.center[a])
+    ties = 0
+    for a in range(at.center.size):
+        ties += at.center[a] == best
+    return 1.0 - (at.center[f.actions[at.s]] == best) / ties
+
+
+@measure.register
 def _(f: ReturnBanditForm, at: Scene) -> float:
     return f.arms[f.arm[0]]
 
@@ -224,6 +239,12 @@ class ConditionedRatioForm(NamedTuple):
     floor: float
 
 
+class HyperStatesForm(NamedTuple):
+    f: Any
+    groups: NDArray[np.int64]
+    visits: NDArray[np.int64]
+
+
 class RolloutsForm(NamedTuple):
     f: Any
     rho: Any
@@ -261,6 +282,20 @@ def _(f: ConditionedRatioForm, at: Scene) -> float:
             best = mean
     lam = max(best, 1.0) if cost > best else 1.0
     return measure(f.f, at) / (lam * max(cost, f.floor))
+
+
+@measure.register
+def _(f: HyperStatesForm, at: Scene) -> float:
+    return measure(f.f, Scene(f.groups[at.s], at.step, at.center, at.q, f.visits))
+
+
+@observe.register
+def _(f: HyperStatesForm, at: Scene, seen: Seen, td_error: float) -> None:
+    group = f.groups[at.s]
+    next_group = f.groups[seen.next_state]
+    grouped = Seen(seen.action, seen.reward, next_group, seen.terminated, seen.cost)
+    observe(f.f, Scene(group, at.step, at.center, at.q, f.visits), grouped, td_error)
+    f.visits[group] += 1
 
 
 @measure.register
@@ -303,6 +338,7 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.other, at, seen, td_error)
 
 
+begin.register(HyperStatesForm, _begin_one)
 begin.register(InverseForm, _begin_one)
 observe.register(InverseForm, _observe_one)
 for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):

@@ -14,11 +14,13 @@ import numpy as np
 import adeu.distributions
 import adeu.guards
 import adeu.mechanisms.bandit
+import adeu.mechanisms.best_action
 import adeu.mechanisms.combine
 import adeu.mechanisms.constant
 import adeu.mechanisms.cost
 import adeu.mechanisms.counts
 import adeu.mechanisms.ensemble
+import adeu.mechanisms.hyper_states
 import adeu.mechanisms.td_error
 import adeu.normalizers
 from adeu.core.contract import Mechanism
@@ -95,6 +97,19 @@ def _(part: adeu.mechanisms.bandit.ReturnBandit, model: Model) -> Any:
     return f_forms.ReturnBanditForm(
         np.array(part.arms), part.decay, part.width, pulls, total, extremes, np.array([-1]), np.zeros(1)
     )
+
+
+@lower.register
+def _(part: adeu.mechanisms.best_action.BestActionGap, model: Model) -> Any:
+    return f_forms.BestActionGapForm(np.array(part.actions))
+
+
+@lower.register
+def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
+    if part.f.needs("measure"):
+        raise _no_form(part, ", because the values that its f needs are of states, not of hyper-states")
+    f = lower(part.f, model._replace(num_states=part.num_groups))
+    return f_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
 
 
 @lower.register
