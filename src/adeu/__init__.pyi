@@ -50,7 +50,15 @@ from .distributions import (
 from .distributions import (
     OrnsteinUhlenbeck as OrnsteinUhlenbeck,
 )
-from .guards import KnownUnsafe as KnownUnsafe
+from .distributions import (
+    Sticky as Sticky,
+)
+from .guards import (
+    KnownUnsafe as KnownUnsafe,
+)
+from .guards import (
+    Returning as Returning,
+)
 from .mechanisms.bandit import ReturnBandit as ReturnBandit
 from .mechanisms.best_action import BestActionGap as BestActionGap
 from .mechanisms.combine import (
@@ -95,6 +103,7 @@ from .mechanisms.custom import (
     from_host as from_host,
 )
 from .mechanisms.ensemble import EnsembleStd as EnsembleStd
+from .mechanisms.first_return import FirstReturn as FirstReturn
 from .mechanisms.hyper_states import HyperStates as HyperStates
 from .mechanisms.rnd import Rnd as Rnd
 from .mechanisms.stakes import Stakes as Stakes

@@ -21,11 +21,13 @@ class Case(NamedTuple):
     part: adeu.Part
     observations: Any = VECTOR
     actions: Any = CHOICE
+    f: adeu.Mechanism = adeu.Constant(0.5)
+    """What goes with a part that is no f."""
 
     @property
     def explorer(self) -> adeu.Explorer:
         """The part in the simplest explorer there is for it, bound to its spaces."""
-        f, g, D = adeu.Constant(0.5), adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
+        f, g, D = self.f, adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
         parts = {"f": f, "g": g, "D": D or adeu.Gaussian()}
         kinds = {adeu.Mechanism: "f", adeu.Normalizer: "g", adeu.Distribution: "D", adeu.Guard: "guard"}
         parts |= {name: self.part for kind, name in kinds.items() if isinstance(self.part, kind)}
@@ -48,6 +50,7 @@ class Case(NamedTuple):
         return {
             "step": np.full(lead, 7, np.int32),
             "q_values": random.normal(size=(*lead, *shape)).astype(np.float32),
+            "goal_preferences": random.normal(size=(*lead, STATES, ACTIONS)).astype(np.float32),
             "host_uncertainty": np.full(lead, 0.3, np.float32),
             "recorded": np.full(lead, 0.4, np.float32),
             "unused": np.full(lead, 1.0, np.float32),
@@ -100,6 +103,7 @@ CASES: dict[str, Case] = {
     "ReturnBandit": Case(adeu.ReturnBandit((0.1, 0.9))),
     "BestActionGap": Case(adeu.BestActionGap([0, 1, 2, 1, 0]), STATE),
     "HyperStates": Case(adeu.HyperStates(adeu.Counts(), [0, 1, 1, 0, 2]), STATE),
+    "FirstReturn": Case(adeu.FirstReturn(longest=1), STATE),
     "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
     "FromFunction": Case(adeu.from_function(functions.first_entry)),
     "FromHost": Case(adeu.from_host(functions.host_norm)),
@@ -124,9 +128,12 @@ CASES: dict[str, Case] = {
     "Bernoulli": Case(adeu.Bernoulli()),
     "Options": Case(adeu.Options(mu=2.0)),
     "Options-carried": Case(adeu.Options(mu=1.5, carried=True, options=[[0, 1], [2]], weights=[1.0, 3.0])),
+    "Sticky": Case(adeu.Sticky(mean=2.0)),
     "Rarest": Case(functions.Rarest()),
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
+    "Returning": Case(adeu.Returning(), STATE, f=adeu.FirstReturn(longest=1)),
+    "Returning-agent": Case(adeu.Returning("agent"), STATE, f=adeu.FirstReturn(longest=1, by="agent")),
     "Mentor": Case(functions.Mentor()),
     "Explorer": Case(PAPER, actions=MOTION),
     "Explorer-learning": Case(adeu.Explorer(adeu.Rnd(), adeu.Clip(), functions.Rarest(), functions.Mentor())),
@@ -154,5 +161,9 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "Ratio": only(observe={"cost"}),
     "Ratio-conditioned": only(act={"q_values"}, observe={"cost"}),
     "FromHost": only(act={"host_uncertainty"}),
+    "Returning-agent": only(act={"goal_preferences"}),
 }
 """What each part cannot do without."""
+
+REMEMBERS = {"Calibrated", "FirstReturn", "Returning", "Returning-agent"}
+"""The f that depend on earlier steps of the episode."""

@@ -12,7 +12,7 @@ import pytest
 import adeu
 from adeu.behavior import storage
 from adeu.behavior.batched import batched
-from tests.contract.table import CASES, NEEDS, Case
+from tests.contract.table import CASES, NEEDS, REMEMBERS, Case
 
 ENVS = 4
 every_part = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -210,7 +210,7 @@ def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name):
     def measured(carry):
         return f.measure(key, tried.state.f, carry, obs, **given | {"center": center, "explored": False})[0]
 
-    assert f.remembers == (name == "Calibrated")
+    assert f.remembers == (name in REMEMBERS)
     assert equal(each(measured)(fresh), each(measured)(later)) != f.remembers
 
 

@@ -140,6 +140,7 @@ class Explorer(Part):
         spread = self._number("g", self.g(uncertainty))
         D_carry, guard_carry = carry.D, carry.guard
         if self.guard is not None:
+            seen |= {"f_carry": f_carry}
             active, advice, guard_carry = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
             center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
             spread, asked = jnp.where(active, 0.0, spread), asked & ~active
@@ -166,7 +167,7 @@ class Explorer(Part):
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
         uncertainty, _ = self._measure(key_f, state, carry, obs, **seen)
         if self.guard is not None:
-            active, advice, _ = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
+            active, advice, _ = self._advise(self.guard, state, carry, obs, uncertainty, f_carry=None, **seen)
             center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
         seen = given | {"obs": obs, "explored": carry.explored}
         action = self.D.exploit(key_D, state.D, center, action_mask, **seen)

@@ -5,4 +5,5 @@ from .colored import Colored as Colored
 from .gaussian import Gaussian as Gaussian
 from .options import Options as Options
 from .ornstein_uhlenbeck import OrnsteinUhlenbeck as OrnsteinUhlenbeck
+from .sticky import Sticky as Sticky
 from .zeta import zeta_survival as zeta_survival
