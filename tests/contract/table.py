@@ -133,7 +133,7 @@ CASES: dict[str, Case] = {
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
     "Returning": Case(adeu.Returning(), STATE, f=adeu.FirstReturn(longest=1)),
-    "Returning-agent": Case(adeu.Returning("agent"), STATE, f=adeu.FirstReturn(longest=1, by="agent")),
+    "Returning-agent": Case(adeu.Returning("agent"), STATE, f=adeu.FirstReturn(longest=1)),
     "Mentor": Case(functions.Mentor()),
     "Explorer": Case(PAPER, actions=MOTION),
     "Explorer-learning": Case(adeu.Explorer(adeu.Rnd(), adeu.Clip(), functions.Rarest(), functions.Mentor())),

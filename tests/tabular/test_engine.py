@@ -84,6 +84,7 @@ EXPLORERS = {
         ),
         {},
     ),
+    "go-explore": (adeu.recipes.go_explore(longest=20, mean=3.0), {}),
     "carried": (adeu.Explorer(adeu.Schedule(1.0, 0.1, 100), adeu.Saturating(1.0), adeu.Options(carried=True)), {}),
     "ucb": (GREEDY, {"learners": tabular.Learners(ucb=10.0)}),
     "disagreement": (

@@ -33,7 +33,7 @@ Numbers = TypeVar("Numbers", jax.Array, np.ndarray)
 Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
 """The methods of parts that take `given`, the keyword arguments that an agent passes."""
 
-RESERVED = ("key", "state", "carry", "obs", "center", "action_mask", "explored", "step", "f_carry")
+RESERVED = ("key", "state", "carry", "f_carry", "obs", "center", "action_mask", "explored", "step")
 """The names in `given` that an agent may not use for its own values."""
 
 
