@@ -1,7 +1,7 @@
 """Plain Go-Explore, after Ecoffet et al., 2021: what `FirstReturn`, `Returning` and `Sticky` must amount to.
 
-Of what the method leaves open: visits are steps taken in a cell; a way is replaced by one of a higher return, or of the same
-return and fewer actions; exploration goes on until the episode ends.
+What the method leaves open: visits are steps taken in a cell; a way is replaced by one of a higher return, or of the
+same return and fewer actions; exploration goes on until the episode ends.
 """
 
 import math

@@ -1,5 +1,6 @@
 """Return, then explore: the parts act as plain Go-Explore does with the same random numbers."""
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -113,10 +114,10 @@ def test_the_agent_may_find_the_way():
     rows = np.eye(4, dtype=np.float32)
     arrivals = 0
     for episode in range(8):
-        carry, s = machine.begin(jax.random.fold_in(KEY, episode)), 0
-        for number in range(6):
+        carry = machine.begin(jax.random.fold_in(KEY, episode))
+        for s in range(6):  # the way leads from 0 to 1, 2, ...
             preferences = np.tile(rows[right[s]], (len(LAKE.reward), 1))
-            key = jax.random.fold_in(KEY, 100 * episode + number)
+            key = jax.random.fold_in(KEY, 100 * episode + s)
             decision, carry = machine.act(key, machine.state, carry, s, jnp.zeros(4), goal_preferences=preferences)
             goal = int(carry.f.goal)
             assert bool(decision.explored) == (s >= goal)
@@ -124,7 +125,6 @@ def test_the_agent_may_find_the_way():
                 arrivals += goal > 0
                 break
             assert decision.action == right[s]
-            s += 1
     assert arrivals > 3
 
 
@@ -143,6 +143,32 @@ def test_a_guard_without_its_f_is_refused():
     explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Sticky(), adeu.Returning())
     with pytest.raises(TypeError, match="Returning: f takes FirstReturn"):
         explorer.act(KEY, explorer.init(KEY, 0), explorer.begin(KEY), 0, jnp.zeros(3))
+
+
+def test_a_behavior_returns_and_needs_what_the_agent_must_give():
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    behavior = adeu.Behavior(adeu.recipes.go_explore(longest=20, mean=2.0), env)
+    obs, _ = env.reset(seed=0)
+    for _ in range(150):
+        decision = behavior.act(obs, center=np.zeros(4))
+        after, reward, terminated, truncated, _ = env.step(int(decision.action))
+        behavior.observe(adeu.Transition(obs, decision.action, reward, after, terminated, truncated))
+        if not decision.explored:
+            assert after in np.flatnonzero(np.asarray(behavior.state.f.length) >= 0)
+        obs = env.reset()[0] if terminated or truncated else after
+    assert np.count_nonzero(np.asarray(behavior.state.f.length) >= 0) > 5
+    other = adeu.Behavior(adeu.recipes.go_explore(by="agent"), env)
+    with pytest.raises(TypeError, match="goal_preferences"):
+        other.act(0, center=np.zeros(4))
+    other.act(0, center=np.zeros(4), goal_preferences=np.zeros((16, 4)))
+
+
+def test_several_environments_are_refused():
+    f = adeu.Rollouts(adeu.FirstReturn(), rho=0.1, c=0.5)
+    explorer = adeu.Explorer(f, adeu.Identity(), adeu.Sticky(), adeu.Returning())
+    with pytest.raises(ValueError, match=r"env takes one environment, .* got '2 of them'"):
+        adeu.Behavior(explorer, gymnasium.make_vec("FrozenLake-v1", 2))
+    adeu.Behavior(explorer, gymnasium.make("FrozenLake-v1"))
 
 
 def test_hyper_states_are_cells():

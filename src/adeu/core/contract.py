@@ -111,6 +111,11 @@ class LearningPart(Part):
         own = {name for name in ("observe", "update") if getattr(type(self), name) is not getattr(LearningPart, name)}
         return frozenset(own.union(*(part.learns_from for part in self.parts)))
 
+    @property
+    def one_environment(self) -> bool:
+        """Whether it can learn from one environment only, because it depends on the order of transitions."""
+        return any(part.one_environment for part in self.parts)
+
     def needs(self, hook: Hook) -> frozenset[str]:
         """The names in `given` that this method requires, apart from those that are always there.
 

@@ -100,6 +100,14 @@ class Explorer(Part):
         """Which of "observe" and "update" change its state."""
         return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
 
+    def check_environments(self, count: int) -> None:
+        """Rejects a part that learns from one environment only, where there are several."""
+        for part in self.parts.values():
+            if count > 1 and part.one_environment:
+                check.refuse(
+                    part, "env", "one environment, whose transitions it learns in their order", f"{count} of them"
+                )
+
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
         """The names in `given` that this method requires, apart from those that are always there."""
         each = self.parts.values()

@@ -72,6 +72,10 @@ class FirstReturn(Mechanism):
         check.whole(self, "longest")
         check.one_of(self, "by", ("replay", "agent"))
 
+    @property
+    def one_environment(self) -> bool:
+        return True
+
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         states = table.num_states(self, observation_space)
         if states is None or not hasattr(action_space, "n"):
