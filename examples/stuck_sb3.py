@@ -46,7 +46,7 @@ class Evaluation(BaseCallback):
     def _on_step(self) -> bool:
         if self.num_timesteps % self.every == 0:
             mean, _ = evaluate_policy(self.model, self.env, EPISODES)
-            self.returns.append(float(mean))
+            self.returns.append(float(np.mean(mean)))
         return True
 
 

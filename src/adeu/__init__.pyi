@@ -53,7 +53,17 @@ from .distributions import (
 from .distributions import (
     OrnsteinUhlenbeck as OrnsteinUhlenbeck,
 )
-from .guards import KnownUnsafe as KnownUnsafe
+from .distributions import (
+    Sticky as Sticky,
+)
+from .guards import (
+    KnownUnsafe as KnownUnsafe,
+)
+from .guards import (
+    Returning as Returning,
+)
+from .mechanisms.bandit import ReturnBandit as ReturnBandit
+from .mechanisms.best_action import BestActionGap as BestActionGap
 from .mechanisms.combine import (
     Calibrated as Calibrated,
 )
@@ -96,7 +106,9 @@ from .mechanisms.custom import (
     from_host as from_host,
 )
 from .mechanisms.ensemble import EnsembleStd as EnsembleStd
+from .mechanisms.first_return import FirstReturn as FirstReturn
 from .mechanisms.hash_counts import HashCounts as HashCounts
+from .mechanisms.hyper_states import HyperStates as HyperStates
 from .mechanisms.rnd import Rnd as Rnd
 from .mechanisms.stakes import Stakes as Stakes
 from .mechanisms.td_error import TdError as TdError

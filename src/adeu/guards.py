@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import jax.numpy as jnp
 import numpy as np
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Guard, State
+from adeu.core.contract import Array, Carry, Guard, Hook, State
+from adeu.mechanisms.first_return import FirstReturnCarry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,3 +75,67 @@ class KnownUnsafe(Guard):
         states = jnp.array(self.states)
         place = jnp.minimum(jnp.searchsorted(states, obs), len(self.states) - 1)
         return states[place] == obs, jnp.array(self.actions)[place], carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Returning(Guard):
+    """Takes the way back to the goal that `FirstReturn` chose; not active after arrival, nor in evaluation.
+
+        a = the next of the goal's actions, or argmax_a goal_preferences[goal, a]
+
+    Args:
+        by: as that of `FirstReturn`. For "agent", the agent gives `goal_preferences`, of shape (cells, actions):
+            what it prefers in s in order to get to each cell.
+
+    Examples:
+        >>> import adeu, jax
+        >>> explorer = adeu.recipes.go_explore(num_states=3)
+        >>> explorer.guard
+        Returning(by='replay')
+
+    Reference: Ecoffet et al., "First return, then explore", 2021.
+    Paper: Table 2.
+    """
+
+    by: Literal["replay", "agent"] = "replay"
+
+    def __post_init__(self) -> None:
+        check.one_of(self, "by", ("replay", "agent"))
+
+    def bind(self, observation_space: Any, action_space: Any) -> Self:
+        if not hasattr(action_space, "n"):
+            check.refuse(self, "action space", "a Discrete space", action_space)
+        return self
+
+    def needs(self, hook: Hook) -> frozenset[str]:
+        return super().needs(hook) | ({"goal_preferences"} if (self.by, hook) == ("agent", "__call__") else set())
+
+    def __call__(
+        self,
+        state: State,
+        carry: Carry,
+        obs: Any,
+        uncertainty: Array,
+        *,
+        f_carry: Any = None,
+        goal_preferences: Array | None = None,
+        **given: Any,
+    ) -> tuple[Array, Array, Carry]:
+        if f_carry is None:
+            return jnp.zeros((), bool), jnp.zeros((), jnp.int32), carry
+        f = _find(f_carry)
+        if f is None:
+            raise TypeError("Returning: f takes FirstReturn, or one made of it")
+        if self.by == "replay":
+            return ~f.arrived, f.action, carry
+        if goal_preferences is None:
+            raise TypeError("Returning: by='agent' takes goal_preferences of shape (cells, actions) from the agent")
+        return ~f.arrived, jnp.argmax(goal_preferences[f.goal]), carry
+
+
+def _find(carry: Any) -> FirstReturnCarry | None:
+    """The carry of `FirstReturn` in that of an f that is made of it."""
+    if isinstance(carry, FirstReturnCarry):
+        return carry
+    found = (_find(each) for each in carry) if isinstance(carry, tuple) else ()
+    return next((each for each in found if each is not None), None)

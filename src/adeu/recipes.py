@@ -7,9 +7,11 @@ from typing import Any, Literal
 from adeu.core import check
 from adeu.core.contract import Distribution, Mechanism
 from adeu.core.explorer import Explorer
-from adeu.distributions import Bernoulli, LearnedLengths, Options
+from adeu.distributions import Bernoulli, LearnedLengths, Options, Sticky
+from adeu.guards import Returning
 from adeu.mechanisms.combine import Sum
 from adeu.mechanisms.constant import Constant
+from adeu.mechanisms.first_return import FirstReturn
 from adeu.mechanisms.hash_counts import HashCounts
 from adeu.mechanisms.td_error import TdError
 from adeu.mechanisms.triggers import Every, Homeostasis, Triggered
@@ -71,6 +73,30 @@ def default(env: Any) -> Explorer:
         Options(mu=2.0, carried=False, options=None, weights=None)
     """
     return BOX if kind_of(env) == "Box" else DISCRETE
+
+
+def go_explore(
+    num_states: int | None = None,
+    *,
+    longest: int = 1000,
+    by: Literal["replay", "agent"] = "replay",
+    mean: float = 20.0,
+) -> Explorer:
+    """Returns to a cell of an archive, then explores from there by repeated actions (Ecoffet et al., 2021).
+
+    Args:
+        num_states: how many cells there are; None: what `Behavior` finds in the space.
+        longest: the most actions that the archive keeps of a way.
+        by: how it returns: "replay" of the actions, where nothing is random, or the "agent", who then gives
+            `goal_preferences`.
+        mean: how many steps an action is repeated for on average while it explores.
+
+    Examples:
+        >>> import adeu
+        >>> adeu.recipes.go_explore().D
+        Sticky(mean=20.0)
+    """
+    return Explorer(FirstReturn(num_states, longest, by), Identity(), Sticky(mean), Returning(by))
 
 
 def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Explorer:

@@ -21,11 +21,13 @@ class Case(NamedTuple):
     part: adeu.Part
     observations: Any = VECTOR
     actions: Any = CHOICE
+    f: adeu.Mechanism = adeu.Constant(0.5)
+    """What goes with a part that is no f."""
 
     @property
     def explorer(self) -> adeu.Explorer:
         """The part in the simplest explorer there is for it, bound to its spaces."""
-        f, g, D = adeu.Constant(0.5), adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
+        f, g, D = self.f, adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
         parts = {"f": f, "g": g, "D": D or adeu.Gaussian()}
         kinds = {adeu.Mechanism: "f", adeu.Normalizer: "g", adeu.Distribution: "D", adeu.Guard: "guard"}
         parts |= {name: self.part for kind, name in kinds.items() if isinstance(self.part, kind)}
@@ -49,6 +51,7 @@ class Case(NamedTuple):
             "step": np.full(lead, 7, np.int32),
             "q_values": random.normal(size=(*lead, *shape)).astype(np.float32),
             "reward": np.full(lead, 0.5, np.float32),
+            "goal_preferences": random.normal(size=(*lead, STATES, ACTIONS)).astype(np.float32),
             "host_uncertainty": np.full(lead, 0.3, np.float32),
             "recorded": np.full(lead, 0.4, np.float32),
             "unused": np.full(lead, 1.0, np.float32),
@@ -102,6 +105,11 @@ CASES: dict[str, Case] = {
     "Ratio": Case(adeu.Ratio(COUNTS, COST, lam=2.0), STATE),
     "Ratio-conditioned": Case(adeu.Ratio(COUNTS, COST, lam="conditioned"), STATE),
     "Rollouts": Case(adeu.Rollouts(COUNTS, rho=0.5, c=0.2), STATE),
+    "Rollouts-changing": Case(adeu.Rollouts(COUNTS, adeu.Schedule(0.9, 0.1, steps=20), adeu.TdError(STATES)), STATE),
+    "ReturnBandit": Case(adeu.ReturnBandit((0.1, 0.9))),
+    "BestActionGap": Case(adeu.BestActionGap([0, 1, 2, 1, 0]), STATE),
+    "HyperStates": Case(adeu.HyperStates(adeu.Counts(), [0, 1, 1, 0, 2]), STATE),
+    "FirstReturn": Case(adeu.FirstReturn(longest=1), STATE),
     "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
     "Every": Case(adeu.Every(2)),
     "Homeostasis": Case(adeu.Homeostasis(adeu.from_function(functions.first_entry), rate=0.1)),
@@ -134,9 +142,12 @@ CASES: dict[str, Case] = {
     "LearnedLengths": Case(adeu.LearnedLengths(longest=3, start=1.0), STATE),
     "LearnedLengths-heads": Case(adeu.recipes.ute(0.5, longest=3, heads=2), STATE),
     "LearnedLengths-network": Case(adeu.LearnedLengths(longest=2, heads=3, lam=-0.5, hidden=(8,))),
+    "Sticky": Case(adeu.Sticky(mean=2.0)),
     "Rarest": Case(functions.Rarest()),
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
+    "Returning": Case(adeu.Returning(), STATE, f=adeu.FirstReturn(longest=1)),
+    "Returning-agent": Case(adeu.Returning("agent"), STATE, f=adeu.FirstReturn(longest=1)),
     "Mentor": Case(functions.Mentor()),
     "Explorer": Case(PAPER, actions=MOTION),
     "Explorer-learning": Case(adeu.Explorer(adeu.Rnd(), adeu.Clip(), functions.Rarest(), functions.Mentor())),
@@ -156,6 +167,7 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "ValuePromise": only(act={"q_values", "reward"}),
     "ValuePromise-td-box": only(act={"q_values", "reward"}),
     "TdError": only(observe={"td_error"}),
+    "Rollouts-changing": only(observe={"td_error"}),
     "TdError-running": only(update={"td_error"}),
     "TdError-change": only(observe={"value_change"}),
     "TdError-change-running": only(update={"value_change"}),
@@ -167,12 +179,21 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "Ratio": only(observe={"cost"}),
     "Ratio-conditioned": only(act={"q_values"}, observe={"cost"}),
     "FromHost": only(act={"host_uncertainty"}),
+    "Returning-agent": only(act={"goal_preferences"}),
 }
 """What each part cannot do without."""
 
-REMEMBERS = {"Calibrated", "Every", "Homeostasis", "ValuePromise", "ValuePromise-td-box"} | {
+REMEMBERS = {
+    "Calibrated",
+    "Every",
+    "FirstReturn",
+    "Homeostasis",
+    "Returning",
+    "Returning-agent",
     "Triggered",
-    "Triggered-random",
     "Triggered-episodes",
+    "Triggered-random",
+    "ValuePromise",
+    "ValuePromise-td-box",
 }
 """The f that depend on earlier steps of the episode."""

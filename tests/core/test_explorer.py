@@ -112,7 +112,7 @@ class TestAsked:
                 _, carry = f.measure(KEY, state, carry, 0)
             asked = f.ask(carry)
             changed = [not np.array_equal(*both) for both in zip(*map(jax.tree.leaves, (carry, asked)), strict=True)]
-            assert changed == [True, False, False]
+            assert changed == [False, False, True, False, False]  # coin, decided, rollout; mean and weight
             assert f.measure(KEY, state, asked, 0)[0] != f.measure(KEY, state, carry, 0)[0]
 
     def test_a_coin_is_no_memory(self):

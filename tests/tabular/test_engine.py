@@ -84,6 +84,19 @@ EXPLORERS = {
         ),
         {"alpha": "1/n", "intrinsic": 0.9},
     ),
+    "rollouts": (
+        adeu.Explorer(
+            adeu.Rollouts(
+                adeu.Rollouts(adeu.Counts(S), adeu.ReturnBandit((0.0, 0.5)), adeu.TdError(S)),
+                adeu.Schedule(0.5, 0.1, 200),
+                0.3,
+            ),
+            adeu.Saturating(1.0),
+            adeu.Bernoulli(),
+        ),
+        {},
+    ),
+    "go-explore": (adeu.recipes.go_explore(longest=20, mean=3.0), {}),
     "carried": (adeu.Explorer(adeu.Schedule(1.0, 0.1, 100), adeu.Saturating(1.0), adeu.Options(carried=True)), {}),
     "vdbe": (
         adeu.Explorer(

@@ -33,6 +33,11 @@ MECHANISMS = [
     adeu.Product((adeu.Counts(S), adeu.Constant(3.0), COST)),
     adeu.Rollouts(adeu.Counts(S), rho=0.0, c=7.0),
     adeu.Rollouts(adeu.Counts(S), rho=1.0, c=7.0),
+    adeu.Rollouts(adeu.Counts(S), rho=adeu.Constant(0.0), c=adeu.TdError(S)),
+    adeu.Rollouts(adeu.TdError(S), rho=adeu.Schedule(1.0, 0.0, steps=1), c=adeu.Counts(S)),
+    adeu.ReturnBandit((0.2, 0.1)),
+    adeu.BestActionGap([0, 2, 1, 1, 0]),
+    adeu.HyperStates(adeu.Sum((adeu.Counts(2), adeu.TdError(2))), [0, 1, 1, 0, 1]),
     adeu.Inverse(adeu.Rollouts(adeu.Sum((COST, adeu.TdError(S))), rho=0.0, c=1.0)),
 ]
 
@@ -70,6 +75,27 @@ def test_mechanisms_agree_along_a_walk(f):
         visits[s] += 1
         seen = adeu.Transition(s, a, 0.0, s, False, False, cost)
         state = f.observe(state, seen, td_error=td_error, value_change=change)
+
+
+@pytest.mark.parametrize(
+    "f", [adeu.ReturnBandit((0.0, 0.3, 0.1)), adeu.ReturnBandit((0.5, 0.2), decay=0.7, width=0.1)]
+)
+def test_a_bandit_chooses_the_same_arms(f):
+    rng, stream = np.random.default_rng(2), streams(0, 1)[0]
+    lowered, state, key = lower(f, MODEL), f.init(jax.random.key(0), 0), jax.random.key(0)
+    arms = []
+    for episode in range(60):
+        begin(lowered, stream)
+        for step in range(3):
+            at = Scene(0, step, np.zeros(A), np.zeros((S, 1, A)), np.zeros(S, np.int64))
+            arms.append(measure(lowered, at))
+            assert arms[-1] == f.measure(key, state, (), 0)[0]
+            reward = float(rng.normal()) + 3 * (arms[-1] > 0.25)
+            observe(lowered, at, Seen(0, reward, 0, False, 0.0), 0.0)
+            ends = (step == 2 and episode % 2 == 0, step == 2 and episode % 2 == 1)
+            state = f.observe(state, adeu.Transition(0, 0, reward, 0, *ends))
+    assert set(arms) == set(f.arms)
+    assert np.mean(np.array(arms) > 0.25) > 0.5
 
 
 NORMALIZERS = [

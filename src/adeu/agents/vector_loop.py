@@ -77,6 +77,7 @@ class VectorLoop:
         self._agent: OpaqueAgent = self.agent.bind(*spaces)
         self.agent = self._agent
         check_needs(self.agent)
+        self.agent.explorer.check_environments(count)
         self._reader = Reader(*spaces)
         self._checked = CheckedEnv(self.envs, self._reader, (count,))
         self._tally = Tally(self.agent.explorer)

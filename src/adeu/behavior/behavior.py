@@ -79,6 +79,7 @@ class Behavior:
         self._turn = Turn()
         self._batched = batched(self.explorer)
         n = interface.num_envs
+        self.explorer.check_environments(n)
         self.state, self.carry = self._batched.start(np.uint32(seed), interface.example, n)
         self.step = 0
         self._updates = 0

@@ -33,7 +33,7 @@ Numbers = TypeVar("Numbers", jax.Array, np.ndarray)
 Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
 """The methods of parts that take `given`, the keyword arguments that an agent passes."""
 
-RESERVED = ("key", "state", "carry", "obs", "center", "action_mask", "explored", "step")
+RESERVED = ("key", "state", "carry", "f_carry", "obs", "center", "action_mask", "explored", "step")
 """The names in `given` that an agent may not use for its own values."""
 
 
@@ -111,6 +111,11 @@ class LearningPart(Part):
         own = {name for name in ("observe", "update") if getattr(type(self), name) is not getattr(LearningPart, name)}
         return frozenset(own.union(*(part.learns_from for part in self.parts)))
 
+    @property
+    def one_environment(self) -> bool:
+        """Whether it can learn from one environment only, because it depends on the order of transitions."""
+        return any(part.one_environment for part in self.parts)
+
     def needs(self, hook: Hook) -> frozenset[str]:
         """The names in `given` that this method requires, apart from those that are always there.
 
@@ -182,7 +187,7 @@ class Mechanism(LearningPart):
         raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
 
     def asked(self, carry: Carry) -> Array:
-        """Whether the next `measure` with this carry evaluates f; False in a rollout episode."""
+        """Whether the `measure` that returned this carry evaluated f; False in a rollout episode."""
         carries = self._entries("carry", carry, "asked") if self.parts else ()
         each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
         return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))

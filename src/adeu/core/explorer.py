@@ -100,6 +100,14 @@ class Explorer(Part):
         """Which of "observe" and "update" change its state."""
         return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
 
+    def check_environments(self, count: int) -> None:
+        """Rejects a part that learns from one environment only, where there are several."""
+        for part in self.parts.values():
+            if count > 1 and part.one_environment:
+                check.refuse(
+                    part, "env", "one environment, whose transitions it learns in their order", f"{count} of them"
+                )
+
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
         """The names in `given` that this method requires, apart from those that are always there."""
         each = self.parts.values()
@@ -135,11 +143,12 @@ class Explorer(Part):
     ) -> tuple[Decision, ExplorerCarry]:
         key_f, key_D = jax.random.split(key)
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
-        asked = self.f.asked(carry.f)
         uncertainty, f_carry = self._measure(key_f, state, carry, obs, **seen)
+        asked = self.f.asked(f_carry)
         spread = self._number("g", self.g(uncertainty))
         D_carry, guard_carry = carry.D, carry.guard
         if self.guard is not None:
+            seen |= {"f_carry": f_carry}
             active, advice, guard_carry = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
             center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
             spread, asked = jnp.where(active, 0.0, spread), asked & ~active
@@ -166,7 +175,7 @@ class Explorer(Part):
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
         uncertainty, _ = self._measure(key_f, state, carry, obs, **seen)
         if self.guard is not None:
-            active, advice, _ = self._advise(self.guard, state, carry, obs, uncertainty, **seen)
+            active, advice, _ = self._advise(self.guard, state, carry, obs, uncertainty, f_carry=None, **seen)
             center, action_mask = self.D.impose(state.D, active, advice, center, action_mask)
         seen = given | {"obs": obs, "explored": carry.explored}
         action = self.D.exploit(key_D, state.D, center, action_mask, **seen)

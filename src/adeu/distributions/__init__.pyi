@@ -6,4 +6,5 @@ from .gaussian import Gaussian as Gaussian
 from .learned_lengths import LearnedLengths as LearnedLengths
 from .options import Options as Options
 from .ornstein_uhlenbeck import OrnsteinUhlenbeck as OrnsteinUhlenbeck
+from .sticky import Sticky as Sticky
 from .zeta import zeta_survival as zeta_survival

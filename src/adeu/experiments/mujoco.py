@@ -125,6 +125,7 @@ def controls(case: str, setting: TrainingSetting) -> dict[str, TrainingSetting]:
     """
     explorer = setting.agent.explorer
     assert isinstance(explorer.f, adeu.Rollouts)
+    assert isinstance(explorer.f.c, float)
     f = adeu.Rollouts(adeu.Recorded(), explorer.f.rho, spread_of(explorer.g, explorer.f.c))
     agent = dataclasses.replace(setting.agent, explorer=dataclasses.replace(explorer, f=f, g=adeu.Identity()))
     mean = dataclasses.replace(setting, agent=agent, source=case)

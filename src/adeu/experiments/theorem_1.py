@@ -1,7 +1,7 @@
 """Theorem 1 on random games: once the best action at s_i was found, is s_i explored less, and s_{i+1} instead?
 
 Each seed draws a game of the theorem's class and trains on it. After every episode the agent's values give the
-probability of exploring each state of the path.
+probability of exploring each state of the path. In sparse games hyper-states take the place of states.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from adeu.runs.statistics import Curves, median, ratio
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.tabular import Job, Learners, QLearning, Training
 
+Floats = NDArray[np.float64]
 EPISODES = 300
 CLAIM = "traces/claim.csv"
 PLACES = {"explored_at": "at the frontier", "explored_behind": "behind it, on average"}
@@ -42,6 +43,9 @@ class GameSetting:
         cost: a wrong action pays between -cost and -cost/2 ...
         lure: ... or, with this probability, a little more than 0.
         episodes: how many to train.
+        size: states of a hyper-state; above 1 the game is sparse, and lures do not apply.
+        knows: what f is told of the game: the "best-actions", to be the distance from them, or the "hyper-states", to
+            be measured on them.
     """
 
     agent: QLearning
@@ -51,41 +55,92 @@ class GameSetting:
     cost: float = 10.0
     lure: float = 0.0
     episodes: int = EPISODES
+    size: int = 1
+    knows: Literal["", "best-actions", "hyper-states"] = ""
 
     def trainer(self, seed: int) -> GameTrainer:
-        game = theory.random_game(self.states, self.actions, seed, hole=self.hole, cost=self.cost, lure=self.lure)
-        job = self.agent.job(
+        game = self._game(seed)
+        told = dataclasses.replace(self.agent, explorer=self._told(game))
+        job = told.job(
             adeu.tabular.from_mdp(game),
             episodes=self.episodes,
             max_steps=3 * self.states,
             seed=seed,
             evaluate_every=1,
         )
-        return GameTrainer(job, game, self._chances())
+        path = Path(game) if self.size == 1 else theory.hyper_path(game)
+        return GameTrainer(job, game, path, None if told.learners else Chances(told.explorer))
 
-    def _chances(self) -> Chances | None:
-        f, g = self.agent.explorer.f, self.agent.explorer.g
-        if isinstance(f, adeu.Counts) and isinstance(g, adeu.ShiftedSigmoid):
-            return Chances(None, f.beta, g.shift)
-        if isinstance(f, adeu.Constant) and self.agent.learners is None:
-            return Chances(f.c)
-        return None
+    def _game(self, seed: int) -> Mdp:
+        hole, cost = self.hole, self.cost
+        if self.size == 1:
+            return theory.random_game(self.states, self.actions, seed, hole=hole, cost=cost, lure=self.lure)
+        corridors = self.states // self.size
+        return theory.random_sparse_game(corridors, self.size, self.actions, seed, hole=hole, cost=cost)
+
+    def _told(self, game: Mdp) -> adeu.Explorer:
+        explorer = self.agent.explorer
+        if self.knows == "best-actions":
+            return dataclasses.replace(explorer, f=adeu.BestActionGap(game.reward.argmax(axis=1).tolist()))
+        if self.knows == "hyper-states":
+            groups = theory.find_hyper_states(game).tolist()
+            return dataclasses.replace(explorer, f=adeu.HyperStates(explorer.f, groups))
+        return explorer
 
 
 @dataclasses.dataclass(frozen=True)
 class Chances:
-    """Action probabilities from values and visits: of an epsilon-greedy agent or, with None, of one with counts."""
+    """Action probabilities from values and visits.
 
-    epsilon: float | None
-    beta: float = 0.9
-    shift: float = 2.0
+    Args:
+        explorer: with `Counts`, `ShiftedSigmoid` and `Categorical`, or any f of this experiment and `Bernoulli`.
+    """
 
-    def __call__(self, q: NDArray[np.float64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
-        if self.epsilon is None:
-            return theory.policy(q, visits, beta=self.beta, shift=self.shift)
+    explorer: adeu.Explorer
+
+    def __call__(self, q: Floats, visits: NDArray[np.int64]) -> Floats:
+        f, g, D = self.explorer.f, self.explorer.g, self.explorer.D
+        if isinstance(D, adeu.Categorical):
+            assert isinstance(f, adeu.Counts)
+            assert isinstance(g, adeu.ShiftedSigmoid)
+            return theory.policy(q, visits, beta=f.beta, shift=g.shift, temperature=D.temperature)
         favourite: NDArray[np.bool_] = q == q.max(axis=-1, keepdims=True)
         greedy = favourite / np.count_nonzero(favourite, axis=-1, keepdims=True)
-        return np.asarray((1 - self.epsilon) * greedy + self.epsilon / q.shape[-1])
+        epsilon = self._epsilon(greedy, visits)[..., None]
+        return np.asarray((1 - epsilon) * greedy + epsilon / q.shape[-1])
+
+    def _epsilon(self, greedy: Floats, visits: NDArray[np.int64]) -> Floats:
+        f, g = self.explorer.f, self.explorer.g
+        if isinstance(f, adeu.Constant):
+            return np.full(visits.shape, f.c)
+        if isinstance(f, adeu.BestActionGap):
+            return np.asarray(1 - greedy[..., np.arange(f.num_states), f.actions])
+        if isinstance(f, adeu.HyperStates):
+            together = np.equal.outer(f.groups, f.groups).astype(np.int64)
+            f, visits = f.f, visits @ together
+        assert isinstance(f, adeu.Counts)
+        assert isinstance(g, adeu.ShiftedSigmoid)
+        return np.asarray(0.5 - 0.5 * np.tanh((f.beta * np.sqrt(visits + 1) - g.shift) / 2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """What `theory.HyperPath` measures, of the states of a game that is not sparse."""
+
+    game: Mdp
+
+    @property
+    def length(self) -> int:
+        return len(self.game.reward)
+
+    def exploration(self, p: Floats) -> Floats:
+        return theory.exploration(p, self.game)[0]
+
+    def frontier(self, q: Floats) -> NDArray[np.int64]:
+        return np.asarray(theory.frontier(q, self.game))
+
+    def claim(self, q: Floats, p: Floats) -> theory.Claim:
+        return theory.claim(q, p, self.game)
 
 
 @dataclasses.dataclass
@@ -95,11 +150,13 @@ class GameTrainer:
     Args:
         job: what to train.
         game: what it is trained on.
+        path: its states, or hyper-states, whose exploration is measured.
         chances: the agent's action probabilities; None: not evaluated.
     """
 
     job: Job
     game: Mdp
+    path: Path | theory.HyperPath
     chances: Chances | None
     unit = "episodes"
 
@@ -133,17 +190,17 @@ class GameTrainer:
         result, history = self._training.result(), self._history
         q, visits = history["history.q"], history["history.visits"]
         q[self.done], visits[self.done] = result.q, result.visits
-        reached = int(theory.frontier(result.q, self.game))
+        reached = int(self.path.frontier(result.q))
         row = {
             "step": self.steps,
             "episode": self.done,
             "return": float(result.returns[-1]),
-            "solved": int(reached == len(result.q)),
+            "solved": int(reached == self.path.length),
             "frontier": reached,
         }
         if self.chances is None:
             return Piece([row])
-        explores, _ = theory.exploration(self.chances(result.q, result.visits), self.game)
+        explores = self.path.exploration(self.chances(result.q, result.visits))
         row["explored_behind"] = float(np.mean(explores[:reached])) if reached else 0.0
         row["explored_at"] = float(explores[min(reached, len(explores) - 1)])
         if self.done < self.total:
@@ -151,7 +208,7 @@ class GameTrainer:
         return Piece([row], {"claim": self._claim(self.chances(q, visits))})
 
     def _claim(self, likely: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
-        claim = theory.claim(self._history["history.q"], likely, self.game)
+        claim = self.path.claim(self._history["history.q"], likely)
         focused = np.append(claim.focused, True)  # nothing comes after the last state
         return {"found": claim.found, "reduced": claim.reduced, "focused": focused}
 
@@ -193,7 +250,8 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     for axes in (left, right):
         axes.set(xlabel="episodes", xlim=(0, None), ylim=(0, None))
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(frameon=False)
     return plots.save(figure, folder / "frontier")
 
 
@@ -213,12 +271,25 @@ def epsilon_greedy(epsilon: float, learners: Learners | None = None) -> GameSett
     return GameSetting(QLearning(explorer, learners=learners))
 
 
+ADEU = adeu.Explorer(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
+COIN = dataclasses.replace(ADEU, D=adeu.Bernoulli())
+
 METHODS = {
-    "adeu": GameSetting(QLearning(adeu.Explorer(adeu.Counts(), adeu.ShiftedSigmoid(2.0), adeu.Categorical()))),
+    "adeu": GameSetting(QLearning(ADEU)),
+    "best-action": dataclasses.replace(epsilon_greedy(0.0), knows="best-actions"),
     "eps-greedy-0.01": epsilon_greedy(0.01),
     "eps-greedy-0.1": epsilon_greedy(0.1),
     "greedy": epsilon_greedy(0.0),
     "ucb": epsilon_greedy(0.0, Learners(ucb=10.0)),
+}
+
+SPARSE: dict[str, Any] = {"size": 3, "episodes": 1_000}
+SPARSE_METHODS = {
+    "adeu-coin": GameSetting(QLearning(COIN)),
+    "hyper-states": GameSetting(QLearning(COIN), knows="hyper-states"),
+    "eps-greedy-0.01": epsilon_greedy(0.01),
+    "eps-greedy-0.1": epsilon_greedy(0.1),
+    "greedy": epsilon_greedy(0.0),
 }
 
 EXPERIMENT = Experiment(
@@ -229,12 +300,15 @@ EXPERIMENT = Experiment(
         "Each seed is a game of 30 states. Once a state's best action is found, says the theorem, that state is "
         "explored less in the end, and the next one more meanwhile: the shares say in how many states it was so. "
         "Where a wrong action need not be deadly (loops), going back to be paid again beats the path; where one pays "
-        "a little (lures), an agent that is sure too early stays with it."
+        "a little (lures), an agent that is sure too early stays with it. With f = the distance from the known best "
+        "action (best-action), a state is not explored once that is preferred. In sparse games, 10 hyper-states of 3 "
+        "states each, f counts visits of states (adeu-coin) or of hyper-states (hyper-states)."
     ),
     cases={
         **METHODS,
         **{f"{name} loops": dataclasses.replace(case, hole=0.5) for name, case in METHODS.items()},
         **{f"{name} lures": dataclasses.replace(case, lure=0.5) for name, case in METHODS.items()},
+        **{f"{name} sparse": dataclasses.replace(case, **SPARSE) for name, case in SPARSE_METHODS.items()},
     },
     metrics=(
         Metric(

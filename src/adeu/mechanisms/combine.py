@@ -155,20 +155,25 @@ class Ratio(Mechanism):
 
 
 class RolloutsCarry(NamedTuple):
+    coin: Array
+    decided: Array
     rollout: Array
-    f: Carry
+    parts: Carry
 
 
 @dataclasses.dataclass(frozen=True)
 class Rollouts(Mechanism):
-    """Rollout episodes: with probability rho a whole episode explores uniformly, ignoring f.
+    """Rollout episodes: with probability rho a whole episode explores by another uncertainty, ignoring f.
 
         f_rollout(s) = c   with probability rho, drawn as an episode begins, else f(s)
 
+    rho and c may be mechanisms: rho is then asked in an episode's first state (`Schedule`: fewer rollouts later,
+    `ReturnBandit`: as many as pay), and c(s) in each state of a rollout episode.
+
     Args:
         f: the uncertainty of the other episodes.
-        rho: the probability of a rollout episode, in [0, 1].
-        c: the uncertainty in a rollout episode, >= 0; g applies to it too.
+        rho: the probability of a rollout episode, in [0, 1], or a mechanism.
+        c: the uncertainty in a rollout episode, >= 0, or a mechanism; g applies to it too.
 
     Examples:
         >>> import adeu, jax
@@ -176,39 +181,49 @@ class Rollouts(Mechanism):
         >>> uncertainty, carry = f.measure(jax.random.key(0), ((),), f.begin(jax.random.key(1)), obs=0)
         >>> round(float(uncertainty), 6)
         0.2
+        >>> fewer = adeu.Rollouts(adeu.Counts(), rho=adeu.Schedule(0.3, 0.0, steps=10_000), c=0.2)
 
     Paper: section 2.1, "rollout episodes"; rho = 0.3 for RND, 0.1 for Q_std.
     """
 
     f: Mechanism
-    rho: float
-    c: float
+    rho: float | Mechanism
+    c: float | Mechanism
 
     def __post_init__(self) -> None:
         check.instance(self, "f", Mechanism)
-        check.number(self, "rho", at_least=0, at_most=1)
-        check.number(self, "c", at_least=0)
+        if not isinstance(self.rho, Mechanism):
+            check.number(self, "rho", at_least=0, at_most=1)
+        if not isinstance(self.c, Mechanism):
+            check.number(self, "c", at_least=0)
 
     def begin(self, key: Key, carry: RolloutsCarry | None = None) -> RolloutsCarry:
-        key_coin, key_f = jax.random.split(key)
-        left = None if carry is None else carry.f
-        return RolloutsCarry(jax.random.bernoulli(key_coin, self.rho), super().begin(key_f, left))
+        key_coin, key_parts = jax.random.split(key)
+        left = None if carry is None else carry.parts
+        no = jnp.zeros((), bool)
+        return RolloutsCarry(jax.random.uniform(key_coin), no, no, super().begin(key_parts, left))
 
     @property
     def remembers(self) -> bool:
-        return self.f.remembers  # the coin does not depend on earlier steps
+        return self.f.remembers  # whether the episode is a rollout does not matter where f is asked
 
     def asked(self, carry: RolloutsCarry) -> Array:
-        return ~carry.rollout & super().asked(carry.f)
+        return ~carry.rollout & self.f.asked(carry.parts[0])
 
     def ask(self, carry: RolloutsCarry) -> RolloutsCarry:
-        return RolloutsCarry(jnp.zeros_like(carry.rollout), super().ask(carry.f))
+        never = jnp.zeros_like(carry.rollout)
+        return RolloutsCarry(carry.coin, ~never, never, super().ask(carry.parts))
 
     def measure(
         self, key: Key, state: State, carry: RolloutsCarry, obs: Any, **given: Any
     ) -> tuple[Array, RolloutsCarry]:
-        (uncertainty,), f_carry = self.measure_parts(key, state, carry.f, obs, **given)
-        return jnp.where(carry.rollout, self.c, uncertainty), RolloutsCarry(carry.rollout, f_carry)
+        values, parts = self.measure_parts(key, state, carry.parts, obs, **given)
+        uncertainty, *others = values
+        rho = others.pop(0) if isinstance(self.rho, Mechanism) else self.rho
+        c = others.pop(0) if isinstance(self.c, Mechanism) else self.c
+        rollout = jnp.where(carry.decided, carry.rollout, carry.coin < rho)
+        carry = RolloutsCarry(carry.coin, jnp.ones_like(carry.decided), rollout, parts)
+        return jnp.where(rollout, c, uncertainty), carry
 
 
 class CalibratedCarry(NamedTuple):

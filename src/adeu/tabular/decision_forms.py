@@ -103,6 +103,17 @@ class BernoulliForm(NamedTuple):
     pass
 
 
+class StickyForm(NamedTuple):
+    mean: float
+    last: NDArray[np.int64]
+    """(1,): the action to repeat, -1: none."""
+
+
+@restart.register
+def _(D: StickyForm, episode_ended: bool) -> None:
+    D.last[0] = -1
+
+
 class OptionsForm(NamedTuple):
     carried: bool
     table: NDArray[np.int64]
@@ -186,6 +197,19 @@ def _(
 
 @sample.register
 def _(
+    D: StickyForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+) -> tuple[int, bool]:
+    explored = uniform(rng) < spread
+    if not explored:
+        D.last[0] = -1
+        return greedy(center, numbers, rng), False
+    if D.last[0] < 0 or center[D.last[0]] == -math.inf or uniform(rng) >= 1.0 - 1.0 / D.mean:
+        D.last[0] = any_from(center, numbers, -1.7976931348623157e308, rng)
+    return D.last[0], True
+
+
+@sample.register
+def _(
     D: OptionsForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     option, left = D.now[0], D.now[1]
@@ -228,3 +252,13 @@ def _(guard: NoGuardForm, s: int) -> int:
 @advise.register
 def _(guard: KnownUnsafeForm, s: int) -> int:
     return guard.advice[s]
+
+
+class ReturningForm(NamedTuple):
+    advice: NDArray[np.int64]
+    """(1,): that of f, which writes it."""
+
+
+@advise.register
+def _(guard: ReturningForm, s: int) -> int:
+    return guard.advice[0]

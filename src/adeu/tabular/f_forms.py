@@ -11,12 +11,14 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from adeu.tabular.operation import operation
 from adeu.tabular.stream import Stream, uniform
 
 Floats = NDArray[np.float64]
+UNDECIDED = -1.0
 
 
 class Scene(NamedTuple):
@@ -107,6 +109,24 @@ class EnsembleStdForm(NamedTuple):
     lam: float
 
 
+class BestActionGapForm(NamedTuple):
+    actions: NDArray[np.int64]
+
+
+class ReturnBanditForm(NamedTuple):
+    arms: Floats
+    decay: float
+    width: float
+    pulls: Floats
+    total: Floats
+    range: Floats
+    """(2,): the lowest and the highest return so far."""
+    arm: NDArray[np.int64]
+    """(1,): of this episode, -1 before the first."""
+    earned: Floats
+    """(1,): in this episode."""
+
+
 @measure.register
 def _(f: ConstantForm, at: Scene) -> float:
     return f.c
@@ -181,6 +201,120 @@ def _(f: EnsembleStdForm, at: Scene) -> float:
     return f.lam * total / ties
 
 
+@measure.register
+def _(f: BestActionGapForm, at: Scene) -> float:
+    best = at.center[0]
+    for a in range(1, at.center.size):
+        best = max(best, at.center[a])
+    ties = 0
+    for a in range(at.center.size):
+        ties += at.center[a] == best
+    return 1.0 - (at.center[f.actions[at.s]] == best) / ties
+
+
+@measure.register
+def _(f: ReturnBanditForm, at: Scene) -> float:
+    return f.arms[f.arm[0]]
+
+
+@observe.register
+def _(f: ReturnBanditForm, at: Scene, seen: Seen, td_error: float) -> None:
+    f.earned[0] += seen.reward
+
+
+@begin.register
+def _(f: ReturnBanditForm, rng: Stream) -> None:
+    if f.arm[0] < 0:
+        f.arm[0] = 0
+        return
+    f.range[0], f.range[1] = min(f.range[0], f.earned[0]), max(f.range[1], f.earned[0])
+    n = 0.0
+    for k in range(f.arms.size):
+        f.pulls[k] = f.decay * f.pulls[k] + (k == f.arm[0])
+        f.total[k] = f.decay * f.total[k] + (f.earned[0] if k == f.arm[0] else 0.0)
+        n += f.pulls[k]
+    f.earned[0], highest = 0.0, -math.inf
+    for k in range(f.arms.size):
+        score = math.inf
+        if f.pulls[k] > 0:
+            doubt = math.sqrt(math.log(max(n, 1.0)) / f.pulls[k])
+            score = f.total[k] / f.pulls[k] + f.width * (f.range[1] - f.range[0]) * doubt
+        if score > highest:
+            f.arm[0], highest = k, score
+
+
+class FirstReturnForm(NamedTuple):
+    visits: NDArray[np.int64]
+    length: NDArray[np.int64]
+    score: Floats
+    actions: NDArray[np.int32]
+    """(S, longest): the way to each cell."""
+    taken: NDArray[np.int32]
+    earned: Floats
+    """(1,)."""
+    coin: Floats
+    """(1,)."""
+    now: NDArray[np.int64]
+    """(4,): the step of the episode, the goal, its distance, whether it was reached."""
+    advice: NDArray[np.int64]
+    """(1,): the action on the way back, -1 elsewhere; the guard reads it."""
+
+
+@begin.register
+def _(f: FirstReturnForm, rng: Stream) -> None:
+    f.coin[0], f.earned[0], f.now[0] = uniform(rng), 0.0, 0
+
+
+@measure.register
+def _(f: FirstReturnForm, at: Scene) -> float:
+    if f.now[0] == 0:
+        f.now[1] = archived(f, at.s)
+        f.now[2], f.now[3] = max(f.length[f.now[1]], 0), 0
+    if f.now[0] >= f.now[2]:
+        f.now[3] = 1
+    f.advice[0] = -1 if f.now[3] == 1 else f.actions[f.now[1], f.now[0]]
+    return float(f.now[3])
+
+
+@observe.register
+def _(f: FirstReturnForm, at: Scene, seen: Seen, td_error: float) -> None:
+    step, there = f.now[0], seen.next_state
+    if step == 0:
+        f.length[at.s] = 0
+    if step < f.taken.size:
+        f.taken[step] = seen.action
+    f.visits[at.s] += 1
+    f.earned[0] += seen.reward
+    f.now[0] = step + 1
+    f.advice[0] = -1
+    if seen.terminated or f.length[there] == 0 or step >= f.taken.size:
+        return
+    tied = f.earned[0] == f.score[there] and step + 1 < f.length[there]
+    if f.length[there] < 0 or f.earned[0] > f.score[there] or tied:
+        f.length[there], f.score[there] = step + 1, f.earned[0]
+        for i in range(step + 1):
+            f.actions[there, i] = f.taken[i]
+
+
+@register_jitable(forceinline=True)
+def archived(f: FirstReturnForm, s: int) -> int:
+    """A cell of the archive, by 1/sqrt(visits + 1); before there is one, s."""
+    total = 0.0
+    for cell in range(f.length.size):
+        if f.length[cell] >= 0:
+            total += 1.0 / math.sqrt(f.visits[cell] + 1.0)
+    if total == 0.0:
+        return s
+    below, chosen = 0.0, s
+    for cell in range(f.length.size):
+        if f.length[cell] >= 0:
+            chosen = cell
+            below += 1.0 / math.sqrt(f.visits[cell] + 1.0)
+            if below > f.coin[0] * total:
+                break
+    return chosen
+
+
 class SumForm(NamedTuple):
     f: Any
     other: Any
@@ -209,11 +343,18 @@ class ConditionedRatioForm(NamedTuple):
     floor: float
 
 
+class HyperStatesForm(NamedTuple):
+    f: Any
+    groups: NDArray[np.int64]
+    visits: NDArray[np.int64]
+
+
 class RolloutsForm(NamedTuple):
     f: Any
-    rho: float
-    c: float
-    coin: NDArray[np.bool_]
+    rho: Any
+    c: Any
+    coin: Floats
+    """(2,): a uniform number, and whether the episode is a rollout: UNDECIDED before its first step."""
 
 
 @measure.register
@@ -248,14 +389,46 @@ def _(f: ConditionedRatioForm, at: Scene) -> float:
 
 
 @measure.register
+def _(f: HyperStatesForm, at: Scene) -> float:
+    return measure(f.f, Scene(f.groups[at.s], at.step, at.center, at.q, f.visits))
+
+
+@observe.register
+def _(f: HyperStatesForm, at: Scene, seen: Seen, td_error: float) -> None:
+    group = f.groups[at.s]
+    next_group = f.groups[seen.next_state]
+    grouped = Seen(seen.action, seen.reward, next_group, seen.terminated, seen.cost)
+    observe(f.f, Scene(group, at.step, at.center, at.q, f.visits), grouped, td_error)
+    f.visits[group] += 1
+
+
+@measure.register
 def _(f: RolloutsForm, at: Scene) -> float:
-    return f.c if f.coin[0] else measure(f.f, at)
+    if f.coin[1] == UNDECIDED:
+        f.coin[1] = 1.0 if f.coin[0] < measure(f.rho, at) else 0.0
+    return measure(f.c, at) if f.coin[1] == 1.0 else measure(f.f, at)
 
 
 @begin.register
 def _(f: RolloutsForm, rng: Stream) -> None:
-    f.coin[0] = uniform(rng) < f.rho
+    f.coin[0], f.coin[1] = uniform(rng), UNDECIDED
     begin(f.f, rng)
+    begin(f.rho, rng)
+    begin(f.c, rng)
+
+
+@prepare.register
+def _(f: RolloutsForm, at: Scene, action: int) -> None:
+    prepare(f.f, at, action)
+    prepare(f.rho, at, action)
+    prepare(f.c, at, action)
+
+
+@observe.register
+def _(f: RolloutsForm, at: Scene, seen: Seen, td_error: float) -> None:
+    observe(f.f, at, seen, td_error)
+    observe(f.rho, at, seen, td_error)
+    observe(f.c, at, seen, td_error)
 
 
 def _begin_one(f: Any, rng: Stream) -> None:
@@ -285,10 +458,10 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.other, at, seen, td_error)
 
 
+begin.register(HyperStatesForm, _begin_one)
 begin.register(InverseForm, _begin_one)
-for one in (InverseForm, RolloutsForm):
-    prepare.register(one, _prepare_one)
-    observe.register(one, _observe_one)
+prepare.register(InverseForm, _prepare_one)
+observe.register(InverseForm, _observe_one)
 for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):
     begin.register(both, _begin_both)
     prepare.register(both, _prepare_both)

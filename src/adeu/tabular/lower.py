@@ -13,16 +13,21 @@ import numpy as np
 
 import adeu.distributions
 import adeu.guards
+import adeu.mechanisms.bandit
+import adeu.mechanisms.best_action
 import adeu.mechanisms.combine
 import adeu.mechanisms.constant
 import adeu.mechanisms.cost
 import adeu.mechanisms.counts
 import adeu.mechanisms.ensemble
+import adeu.mechanisms.first_return
+import adeu.mechanisms.hyper_states
 import adeu.mechanisms.td_error
 import adeu.normalizers
+from adeu.core.contract import Mechanism
 from adeu.core.explorer import Explorer
 from adeu.tabular import decision_forms, f_forms
-from adeu.tabular.model import Model
+from adeu.tabular.model import Deterministic, Model
 
 
 class Lowered(NamedTuple):
@@ -39,8 +44,19 @@ def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
     from gymnasium.spaces import Discrete
 
     bound = explorer.bind(Discrete(model.num_states), Discrete(model.num_actions))
-    guard = decision_forms.NoGuardForm() if bound.guard is None else lower(bound.guard, model)
-    return Lowered(lower(bound.f, model), lower(bound.g, model), lower(bound.D, model), guard)
+    f = lower(bound.f, model)
+    if isinstance(bound.guard, adeu.guards.Returning):
+        guard = _lower_return(bound.guard, f)
+    else:
+        guard = decision_forms.NoGuardForm() if bound.guard is None else lower(bound.guard, model)
+    return Lowered(f, lower(bound.g, model), lower(bound.D, model), guard)
+
+
+def _lower_return(guard: adeu.guards.Returning, f: Any) -> Any:
+    """The guard reads what the form of `FirstReturn` writes."""
+    if guard.by != "replay" or not isinstance(f, f_forms.FirstReturnForm):
+        raise _no_form(guard, " but with by='replay' and f=FirstReturn(by='replay')")
+    return decision_forms.ReturningForm(f.advice)
 
 
 @functools.singledispatch
@@ -89,6 +105,47 @@ def _(part: adeu.mechanisms.ensemble.EnsembleStd, model: Model) -> Any:
 
 
 @lower.register
+def _(part: adeu.mechanisms.bandit.ReturnBandit, model: Model) -> Any:
+    pulls, total = np.zeros((2, len(part.arms)))
+    extremes = np.array([np.inf, -np.inf])
+    return f_forms.ReturnBanditForm(
+        np.array(part.arms), part.decay, part.width, pulls, total, extremes, np.array([-1]), np.zeros(1)
+    )
+
+
+@lower.register
+def _(part: adeu.mechanisms.best_action.BestActionGap, model: Model) -> Any:
+    return f_forms.BestActionGapForm(np.array(part.actions))
+
+
+@lower.register
+def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
+    if part.f.needs("measure") or "value_change" in part.f.needs("observe"):
+        raise _no_form(part, ", because the values that its f needs are of states, not of hyper-states")
+    f = lower(part.f, model._replace(num_states=part.num_groups))
+    return f_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
+
+
+@lower.register
+def _(part: adeu.mechanisms.first_return.FirstReturn, model: Model) -> Any:
+    if part.by != "replay" or not isinstance(model, Deterministic):
+        raise _no_form(part, " but with by='replay' in a deterministic model")
+    length = np.full(model.num_states, -1)
+    actions = np.zeros((model.num_states, part.longest), np.int32)
+    return f_forms.FirstReturnForm(
+        visits=np.zeros_like(length),
+        length=length,
+        score=np.zeros(model.num_states),
+        actions=actions,
+        taken=np.zeros(part.longest, np.int32),
+        earned=np.zeros(1),
+        coin=np.zeros(1),
+        now=np.zeros(4, np.int64),
+        advice=np.full(1, -1),
+    )
+
+
+@lower.register
 def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
     return functools.reduce(f_forms.SumForm, [lower(term, model) for term in part.terms])
 
@@ -113,7 +170,11 @@ def _(part: adeu.mechanisms.combine.Ratio, model: Model) -> Any:
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Rollouts, model: Model) -> Any:
-    return f_forms.RolloutsForm(lower(part.f, model), part.rho, part.c, np.zeros(1, bool))
+    rho, c = (
+        lower(each, model) if isinstance(each, Mechanism) else f_forms.ConstantForm(each)
+        for each in (part.rho, part.c)
+    )
+    return f_forms.RolloutsForm(lower(part.f, model), rho, c, np.zeros(2))
 
 
 @lower.register
@@ -149,6 +210,11 @@ def _(part: adeu.distributions.Categorical, model: Model) -> Any:
 @lower.register
 def _(part: adeu.distributions.Bernoulli, model: Model) -> Any:
     return decision_forms.BernoulliForm()
+
+
+@lower.register
+def _(part: adeu.distributions.Sticky, model: Model) -> Any:
+    return decision_forms.StickyForm(part.mean, np.full(1, -1))
 
 
 @lower.register

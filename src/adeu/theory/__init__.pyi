@@ -1,4 +1,7 @@
 from .generate import random_game as random_game
+from .generate import random_sparse_game as random_sparse_game
+from .hyper import HyperPath as HyperPath
+from .hyper import hyper_path as hyper_path
 from .increasing import Verdict as Verdict
 from .increasing import increasing_reward as increasing_reward
 from .returns import pays_in_the_long_run as pays_in_the_long_run

@@ -86,6 +86,47 @@ def random_game(
     return _shuffled(rng, next_state, reward)
 
 
+def random_sparse_game(
+    hyper_states: int, size: int, actions: int, seed: int, *, hole: float = 0.5, cost: float = 10.0
+) -> Mdp:
+    """Draws a Sparse Increasing-Reward Game: each state of a `random_game` becomes a corridor whose end pays.
+
+    A hyper-state has size - 1 states without any reward, in each of which one action leads on, and the state that
+    pays, whose actions lead to the first states of other corridors. Any other action in a corridor stays, or goes
+    back within it.
+
+    Args:
+        hyper_states: how many, >= 1, all on the path.
+        size: states of each, >= 1.
+        actions: how many in each state, >= 1.
+        seed: draws the game.
+        hole: the probability that a wrong action of a state that pays falls into a hole.
+        cost: such an action pays between -cost and -cost/2.
+
+    Examples:
+        >>> from adeu.theory import find_hyper_states, random_sparse_game, sparse_increasing_reward
+        >>> game = random_sparse_game(hyper_states=4, size=3, actions=2, seed=0)
+        >>> len(sparse_increasing_reward(game).order), find_hyper_states(game).max()
+        (4, np.int64(3))
+
+    Paper: the appendix's generalisation of Definition 2.1.
+    """
+    me = "random_sparse_game"
+    hyper_states = check.as_whole(me, "hyper_states", hyper_states)
+    size, actions = check.as_whole(me, "size", size), check.as_whole(me, "actions", actions)
+    whole = random_game(hyper_states, actions, seed, hole=hole, cost=cost)
+    rng = np.random.default_rng((seed, size))
+    states = hyper_states * size
+    ends = np.arange(size - 1, states, size)  # corridor i has the states size * i .. size * i + size - 1
+    next_state, reward = np.full((states, actions), END), np.zeros((states, actions))
+    for s in np.setdiff1d(np.arange(states), ends):
+        next_state[s] = rng.integers(s - s % size, s + 1, actions)
+        next_state[s, rng.integers(actions)] = s + 1
+    next_state[ends] = np.where(whole.terminal, END, size * whole.next_state)
+    reward[ends] = whole.reward
+    return _shuffled(rng, next_state, reward, size * whole.start)
+
+
 def _wrong(rng: Rng, most: Floats, left_at: Ints, actions: int, hole: float) -> Ints:
     """Where each action leads if it is not the best one: END, or a state that pays less, or nowhere."""
     states, length = len(most), len(most) - len(left_at)
@@ -113,11 +154,11 @@ def _returns(most: Floats, u: int, at: int) -> Ints:
     return np.flatnonzero(most[: at + 1] > most[u])
 
 
-def _shuffled(rng: Rng, next_state: Ints, reward: Floats) -> Mdp:
+def _shuffled(rng: Rng, next_state: Ints, reward: Floats, first: int = 0) -> Mdp:
     """The game with its states renumbered."""
     number = rng.permutation(len(reward))
     old = np.argsort(number)
     terminal = (next_state == END)[old]
     where = np.where(terminal, np.arange(len(reward))[:, None], number[next_state[old]])
-    start = int(number[0])
+    start = int(number[first])
     return Mdp(where.astype(np.int32), reward[old], terminal, np.zeros(reward.shape), start, np.arange(len(reward)))

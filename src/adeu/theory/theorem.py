@@ -65,7 +65,7 @@ def exploration(p: ArrayLike, game: Any) -> tuple[Floats, Floats]:
     """
     read = read_game("exploration", game)
     path, best = _path(read)
-    along = _table("exploration", "p", p, read)[..., path, :]
+    along = read_table("exploration", "p", p, read)[..., path, :]
     return 1 - along.max(axis=-1), 1 - along[..., np.arange(len(path)), best]
 
 
@@ -88,7 +88,7 @@ def frontier(q: ArrayLike, game: Any) -> Any:
     """
     read = read_game("frontier", game)
     path, best = _path(read)
-    along = _table("frontier", "q", q, read)[..., path, :]
+    along = read_table("frontier", "q", q, read)[..., path, :]
     row = np.arange(len(path))
     others = along.copy()
     others[..., row, best] = -np.inf
@@ -141,27 +141,31 @@ def claim(q: ArrayLike, p: ArrayLike, game: Any) -> Claim:
 
     Paper: Theorem 1.
     """
-    me = "claim"
-    read = read_game(me, game)
-    values, likely = _table(me, "q", q, read), _table(me, "p", p, read)
-    if values.ndim != 3:
-        check.refuse(me, "q", "tables of shape (times, states, actions)", f"shape {values.shape}")
-    if values.shape != likely.shape:
-        check.refuse(me, "p", f"a table for each in q, shape {values.shape}", f"shape {likely.shape}")
+    read = read_game("claim", game)
+    values, likely = read_times("claim", q, p, read)
     path, best = _path(read)
-    moved = values[:, path, best] != values[0, path, best]
-    found = np.where(moved.any(axis=0), moved.argmax(axis=0), -1)
-
     explores, _ = exploration(likely, read)
-    at_found = explores[found, np.arange(len(path))]
-    reduced = (explores[-1] < at_found) | (explores[-1] == 0)
-    reduced &= (found >= 0) & (likely[-1, path].argmax(axis=-1) == best)
+    preferred = likely[-1, path].argmax(axis=-1) == best
+    return compare(first_change(values[:, path, best]), explores, preferred, frontier(values, read))
 
-    time = np.arange(len(values))[:, None]
-    until = np.where(found < 0, len(values), found)[1:]
+
+def first_change(values: Floats) -> Ints:
+    """When each column first differed from its first row; -1: never."""
+    moved = values != values[0]
+    return np.where(moved.any(axis=0), moved.argmax(axis=0), -1)
+
+
+def compare(found: Ints, explores: Floats, preferred: NDArray[np.bool_], reached: Ints) -> Claim:
+    """The claim, from the exploration of each state of the path at each time, of shape (T, L)."""
+    at_found = explores[found, np.arange(len(found))]
+    reduced = (explores[-1] < at_found) | (explores[-1] == 0)
+    reduced &= (found >= 0) & preferred
+
+    time = np.arange(len(explores))[:, None]
+    until = np.where(found < 0, len(explores), found)[1:]
     between = (found[:-1] >= 0) & (time >= found[:-1]) & (time < until)
     focused = ((explores[:, 1:] > explores[:, :-1]) | ~between).all(axis=0) & (found[:-1] >= 0)
-    return Claim(found, reduced, focused, frontier(values, read))
+    return Claim(found, reduced, focused, reached)
 
 
 def _path(game: Game) -> tuple[Ints, Ints]:
@@ -170,7 +174,17 @@ def _path(game: Game) -> tuple[Ints, Ints]:
     return path, game.reward[path].argmax(axis=1)
 
 
-def _table(owner: str, argument: str, value: ArrayLike, game: Game) -> Floats:
+def read_times(owner: str, q: ArrayLike, p: ArrayLike, game: Game) -> tuple[Floats, Floats]:
+    """Values and action probabilities, a table of each for every time."""
+    values, likely = read_table(owner, "q", q, game), read_table(owner, "p", p, game)
+    if values.ndim != 3:
+        check.refuse(owner, "q", "tables of shape (times, states, actions)", f"shape {values.shape}")
+    if values.shape != likely.shape:
+        check.refuse(owner, "p", f"a table for each in q, shape {values.shape}", f"shape {likely.shape}")
+    return values, likely
+
+
+def read_table(owner: str, argument: str, value: ArrayLike, game: Game) -> Floats:
     table = np.asarray(value, np.float64)
     if table.shape[-2:] != game.reward.shape:
         check.refuse(owner, argument, f"a table of shape (..., {game.reward.shape})", f"shape {table.shape}")

@@ -1,0 +1,29 @@
+"""Go-Explore beside ADEU, on tasks small enough for a test."""
+
+import dataclasses
+
+from adeu.envs import Lake
+from adeu.experiments import go_explore
+
+
+def solved(setting, episodes):
+    trainer = dataclasses.replace(setting, episodes=episodes).trainer(0)
+    rows = [row for _ in range(episodes // 10) for row in trainer.advance().rows]
+    return next((row["episode"] for row in rows if row["solved"]), None)
+
+
+def test_go_explore_solves_a_shuffled_sea_in_which_a_coin_does_not():
+    cases = go_explore.in_sea(8)
+    assert solved(cases["go-explore"], 1_000) is not None
+    assert solved(cases["eps-greedy"], 1_000) is None
+
+
+def test_repetition_decides_on_a_lake_with_straight_parts():
+    cases = go_explore.on_lake(Lake(20))
+    assert solved(cases["go-explore"], 2_000) < solved(cases["go-explore mean=1"], 2_000)
+
+
+def test_the_members():
+    names = [member.name for member in go_explore.EXPERIMENT.members]
+    assert names == [f"go-explore/{name}" for name in ("lake", "staircase", "sea-10", "sea-20", "sea-30")]
+    assert all(len(member.cases) == 5 for member in go_explore.EXPERIMENT.members)

@@ -1,0 +1,220 @@
+"""Return, then explore: the parts act as plain Go-Explore does with the same random numbers."""
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import adeu
+from adeu import tabular
+from adeu.envs import Lake, Sea, deep_sea_mdp, lake_mdp
+from adeu.tabular import lower
+from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe
+from adeu.tabular.stream import streams
+from tests.go_explore import GoExplore, Replayed
+
+LAKE, SEA = lake_mdp(Lake(size=5, back_cost=1.0)), deep_sea_mdp(Sea(size=5, actions="shuffled"))
+KEY = jax.random.key(3)
+
+
+class Machine:
+    """An explorer in a table, its functions compiled once."""
+
+    def __init__(self, mdp, mean=3.0, longest=12, by="replay"):
+        self.mdp, self.actions = mdp, mdp.reward.shape[1]
+        explorer = adeu.recipes.go_explore(len(mdp.reward), longest=longest, by=by, mean=mean)
+        self.act, self.observe = jax.jit(explorer.act), jax.jit(explorer.observe)
+        self.begin, self.exploit = jax.jit(explorer.begin), jax.jit(explorer.exploit)
+        self.state = explorer.init(KEY, 0)
+
+    def step(self, s, action):
+        k = (s, action)
+        return float(self.mdp.reward[k]), int(self.mdp.next_state[k]), bool(self.mdp.terminal[k])
+
+    def learn(self, *step):
+        self.state = self.observe(self.state, adeu.Transition(*step))
+
+
+@jax.jit
+def due_in_begin(key):
+    return jax.random.uniform(jax.random.split(key)[0])
+
+
+def due_in_act(key, num_actions):
+    key_D = jax.random.split(jax.random.split(key)[1])[0]
+    _, key_keep, key_action = jax.random.split(key_D, 3)
+    return jax.random.uniform(key_keep), jax.random.categorical(key_action, jnp.zeros(num_actions))
+
+
+@pytest.mark.parametrize("mdp", [LAKE, SEA], ids=["lake", "shuffled sea"])
+def test_it_acts_as_plain_go_explore_with_the_same_random_numbers(mdp):
+    machine, draws = Machine(mdp), Replayed()
+    plain, due = GoExplore(3.0, draws), jax.jit(due_in_act, static_argnums=1)
+    returned, explored = 0, 0
+    for episode in range(60):
+        key_begin = jax.random.fold_in(KEY, 1000 + episode)
+        carry = machine.begin(key_begin)
+        draws.now["coin"] = float(due_in_begin(key_begin))
+        plain.begin()
+        s = mdp.start
+        for number in range(12):
+            key = jax.random.fold_in(KEY, 10**5 + 100 * episode + number)
+            decision, carry = machine.act(key, machine.state, carry, s, jnp.zeros(machine.actions))
+            draws.now["keep"], draws.now["action"] = map(float, due(key, machine.actions))
+            theirs, explores = plain.act()
+            assert (int(decision.action), bool(decision.explored)) == (int(theirs), explores)
+            assert float(decision.spread) == explores
+            returned, explored = returned + (not explores), explored + explores
+            reward, after, terminated = machine.step(s, int(decision.action))
+            machine.learn(s, int(decision.action), reward, after, terminated, number == 11)
+            plain.observe(s, int(decision.action), reward, after, terminated)
+            if terminated:
+                break
+            s = after
+    assert returned > 50
+    assert explored > 50
+    known = np.flatnonzero(np.asarray(machine.state.f.length) >= 0)
+    assert known.tolist() == sorted(plain.archive)
+    assert len(known) > 5
+    for cell, (_, way) in plain.archive.items():
+        assert machine.state.f.actions[cell, : len(way)].tolist() == way
+
+
+def test_the_archive_keeps_the_highest_return_and_then_the_fewest_actions():
+    machine = Machine(SEA, longest=3)
+    # state: 0 -> 1 in one step of reward 0, or in two steps of reward 1, then in three of reward 1
+    for way in ([(0, 0, 0.0, 1)], [(0, 1, 1.0, 2), (2, 1, 0.0, 1)]):
+        for place, step in enumerate(way):
+            machine.learn(*step, False, place == len(way) - 1)
+    assert (int(machine.state.f.length[1]), float(machine.state.f.score[1])) == (2, 1.0)
+    for place, step in enumerate([(0, 1, 1.0, 2), (2, 0, 0.0, 2), (2, 1, 0.0, 1), (1, 0, 0.0, 3)]):
+        machine.learn(*step, False, place == 3)
+    assert int(machine.state.f.length[1]) == 2
+    assert int(machine.state.f.length[3]) == -1  # further away than the longest
+    machine.learn(0, 1, 9.0, 4, True, False)
+    assert int(machine.state.f.length[4]) == -1  # where an episode ended
+    assert int(machine.state.f.length[0]) == 0
+
+
+def test_cells_are_chosen_by_their_visits():
+    f = adeu.FirstReturn(num_states=3)
+    state = f.init(KEY, 0)._replace(length=jnp.array([0, 1, -1]), visits=jnp.array([8, 0, 0]))
+    carry = jax.vmap(f.begin)(jax.random.split(KEY, 4000))
+    _, carry = jax.vmap(lambda carry: f.measure(KEY, state, carry, 0))(carry)
+    # 1/sqrt(9) to 1: a quarter; three standard errors are 0.02
+    np.testing.assert_allclose(np.bincount(carry.goal, minlength=3) / 4000, [0.25, 0.75, 0.0], atol=0.021)
+
+
+def test_the_agent_may_find_the_way():
+    machine = Machine(LAKE, by="agent")
+    right = LAKE.reward.argmax(axis=1)
+    for s in range(4):  # the archive: cells 0 .. 4
+        machine.learn(s, int(right[s]), 0.0, s + 1, False, s == 3)
+    rows = np.eye(4, dtype=np.float32)
+    arrivals = 0
+    for episode in range(8):
+        carry = machine.begin(jax.random.fold_in(KEY, episode))
+        for s in range(6):  # the way leads from 0 to 1, 2, ...
+            preferences = np.tile(rows[right[s]], (len(LAKE.reward), 1))
+            key = jax.random.fold_in(KEY, 100 * episode + s)
+            decision, carry = machine.act(key, machine.state, carry, s, jnp.zeros(4), goal_preferences=preferences)
+            goal = int(carry.f.goal)
+            assert bool(decision.explored) == (s >= goal)
+            if s == goal:
+                arrivals += goal > 0
+                break
+            assert decision.action == right[s]
+    assert arrivals > 3
+
+
+def test_an_evaluation_does_not_return():
+    machine = Machine(LAKE)
+    right = LAKE.reward.argmax(axis=1)
+    for s in range(6):
+        machine.learn(s, int(right[s]), 0.0, s + 1, False, s == 5)
+    carry, other = machine.begin(KEY), (int(right[0]) + 1) % 4
+    for _ in range(3):
+        decision = machine.exploit(KEY, machine.state, carry, 0, jnp.eye(4)[other])
+        assert decision.action == other
+
+
+def test_a_guard_without_its_f_is_refused():
+    explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Sticky(), adeu.Returning())
+    with pytest.raises(TypeError, match="Returning: f takes FirstReturn"):
+        explorer.act(KEY, explorer.init(KEY, 0), explorer.begin(KEY), 0, jnp.zeros(3))
+
+
+def test_a_behavior_returns_and_needs_what_the_agent_must_give():
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    behavior = adeu.Behavior(adeu.recipes.go_explore(longest=20, mean=2.0), env)
+    obs, _ = env.reset(seed=0)
+    for _ in range(150):
+        decision = behavior.act(obs, center=np.zeros(4))
+        after, reward, terminated, truncated, _ = env.step(int(decision.action))
+        behavior.observe(adeu.Transition(obs, decision.action, reward, after, terminated, truncated))
+        if not decision.explored:
+            assert after in np.flatnonzero(np.asarray(behavior.state.f.length) >= 0)
+        obs = env.reset()[0] if terminated or truncated else after
+    assert np.count_nonzero(np.asarray(behavior.state.f.length) >= 0) > 5
+    other = adeu.Behavior(adeu.recipes.go_explore(by="agent"), env)
+    with pytest.raises(TypeError, match="goal_preferences"):
+        other.act(0, center=np.zeros(4))
+    other.act(0, center=np.zeros(4), goal_preferences=np.zeros((16, 4)))
+
+
+def test_several_environments_are_refused():
+    f = adeu.Rollouts(adeu.FirstReturn(), rho=0.1, c=0.5)
+    explorer = adeu.Explorer(f, adeu.Identity(), adeu.Sticky(), adeu.Returning())
+    with pytest.raises(ValueError, match=r"env takes one environment, .* got '2 of them'"):
+        adeu.Behavior(explorer, gymnasium.make_vec("FrozenLake-v1", 2))
+    adeu.Behavior(explorer, gymnasium.make("FrozenLake-v1"))
+
+
+def test_hyper_states_are_cells():
+    groups = [0, 0, 1, 1]
+    f = adeu.HyperStates(adeu.FirstReturn(2, longest=5), groups)
+    explorer = adeu.Explorer(f, adeu.Identity(), adeu.Sticky(), adeu.Returning())
+    state = explorer.init(KEY, 0)
+    state = explorer.observe(state, adeu.Transition(1, 2, 0.0, 3, False, True))
+    assert state.f[0].length.tolist() == [0, 1]
+    carry = explorer.begin(KEY)
+    begun = carry.f[0]._replace(coin=jnp.asarray(0.99))
+    decision, _ = explorer.act(KEY, state, carry._replace(f=(begun,)), 0, jnp.zeros(3))
+    assert (int(decision.action), float(decision.uncertainty)) == (2, 0.0)
+
+
+def test_the_tabular_form_agrees():
+    f = adeu.FirstReturn(len(LAKE.reward), longest=10)
+    model = tabular.from_mdp(LAKE)
+    form, state, stream, rng = lower(f, model), f.init(KEY, 0), streams(0, 1)[0], np.random.default_rng(0)
+    act, learn, start = jax.jit(f.measure), jax.jit(f.observe), jax.jit(f.begin)
+    for episode in range(40):
+        with np.errstate(over="ignore"):
+            begin(form, stream)
+        carry, s = start(jax.random.fold_in(KEY, episode)), LAKE.start
+        form.coin[0] = float(carry.coin)
+        for number in range(12):
+            at = Scene(s, number, np.zeros(4), np.zeros((1, 1, 4)), np.zeros(1, np.int64))
+            uncertainty, carry = act(KEY, state, carry, s)
+            assert measure(form, at) == float(uncertainty)
+            assert form.advice[0] == (-1 if uncertainty else int(carry.action))
+            a = int(rng.integers(4)) if uncertainty else int(carry.action)
+            reward, after, ends = float(LAKE.reward[s, a]), int(LAKE.next_state[s, a]), bool(LAKE.terminal[s, a])
+            observe(form, at, Seen(a, reward, after, ends, 0.0), 0.0)
+            state = learn(state, adeu.Transition(s, a, reward, after, ends, number == 11))
+            if ends:
+                break
+            s = after
+    np.testing.assert_array_equal(form.length, state.length)
+    np.testing.assert_array_equal(form.visits, state.visits)
+    assert (form.length > 2).any()
+
+
+def test_what_has_no_tabular_form_is_refused():
+    model = tabular.from_mdp(LAKE)
+    with pytest.raises(TypeError, match=r"FirstReturn.* has no tabular form but with by='replay' in a deterministic"):
+        tabular.QLearning(adeu.recipes.go_explore(by="agent")).job(model, episodes=1, max_steps=5, seed=0)
+    explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Sticky(), adeu.Returning())
+    with pytest.raises(TypeError, match=r"Returning.* has no tabular form but with"):
+        tabular.QLearning(explorer).job(model, episodes=1, max_steps=5, seed=0)
