@@ -69,12 +69,12 @@ class LearnedLengths(_Discrete):
 
     Examples:
         >>> import adeu, jax
-        >>> D = adeu.LearnedLengths(longest=2, num_states=2, num_actions=2, step_size=1.0)
+        >>> D = adeu.LearnedLengths(longest=2, gamma=0.5, num_states=2, num_actions=2, step_size=1.0)
         >>> step = adeu.Transition(obs=0, action=1, reward=1.0, next_obs=1, terminated=False, truncated=False)
         >>> last = adeu.Transition(obs=1, action=1, reward=1.0, next_obs=0, terminated=True, truncated=False)
         >>> state = D.observe(D.observe(D.init(jax.random.key(0), 0), last), step)
-        >>> state.values[0, :, 1].round(2).tolist()
-        [[1.99, 1.99], [1.0, 1.0]]
+        >>> state.values[0, :, 1].tolist()
+        [[1.5, 1.5], [1.0, 1.0]]
 
     Reference: Biedenkapp et al., "TempoRL: Learning When to Act", 2021; Lee et al., "Learning Uncertainty-Aware
     Temporally-Extended Actions", 2024.
