@@ -116,10 +116,11 @@ def copy(tmp_path_factory):
 
 
 def run(copy, *arguments):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy / "src")},
+        env=inherited | {"PYTHONPATH": str(copy / "src")},
         capture_output=True,
         text=True,
         check=False,

@@ -120,7 +120,7 @@ def _(part: adeu.mechanisms.best_action.BestActionGap, model: Model) -> Any:
 
 @lower.register
 def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
-    if part.f.needs("measure") or "value_change" in part.f.needs("observe"):
+    if part.f.needs("measure") | (part.f.needs("observe") - {"td_error", "cost"}):
         raise _no_form(part, ", because the values that its f needs are of states, not of hyper-states")
     f = lower(part.f, model._replace(num_states=part.num_groups))
     return f_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
