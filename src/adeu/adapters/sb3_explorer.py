@@ -1,4 +1,4 @@
-"""What explores for one Stable-Baselines3 or SBX model."""
+"""The explorer of one Stable-Baselines3 or SBX model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SUFFIX = ".adeu.npz"
 
 
 class ModelExplorer:
-    """A behavior for the environments of one model, which it does not keep alive.
+    """A behavior for the environments of one model. Holds no reference to the model.
 
     Args:
-        behavior: made for `interface_of` the model.
-        needed: what the behavior needs to act.
-        interface: what `interface_of` the model returned.
+        behavior: created for `interface_of(model)`.
+        needed: the names that `behavior.act` requires.
+        interface: the result of `interface_of(model)`.
     """
 
     def __init__(self, behavior: Behavior, needed: frozenset[str], interface: types.SimpleNamespace) -> None:
@@ -36,17 +36,17 @@ class ModelExplorer:
         self._next_obs: Any = None
 
     def copied(self) -> ModelExplorer:
-        """One for another model, which goes on from here on its own."""
+        """An independent copy for another model, in the current state."""
         return ModelExplorer(copy.copy(self.behavior), self.needed, self.interface)
 
     def start(self, model: Any) -> None:
-        """Makes ready for a call of learn(): it resets the environments, unless it goes on from where it stopped."""
+        """Prepares for a call of learn(): starts new episodes if learn() has reset the environments."""
         if self.behavior.step and model._last_obs is not self._next_obs:
             self.behavior.begin()
         self.decision = None
 
     def decide(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The actions for the environments, and the same as the replay stores them."""
+        """Returns the actions for the environments, and the same actions as the replay buffer stores them."""
         obs, values = model._last_obs, values_of(model)
         center = values.center(model, obs)
         given = {"q_values": values.q_values(model, obs, center)} if "q_values" in self.needed else {}
@@ -55,7 +55,7 @@ class ModelExplorer:
         return (model.policy.unscale_action(action) if isinstance(model.action_space, spaces.Box) else action), action
 
     def observe(self, model: Any, step: Mapping[str, Any]) -> None:
-        """Takes in a step, of which SB3 has these local variables."""
+        """Observes a step, given the local variables of SB3's rollout collection."""
         infos, ended = step["infos"], step["dones"]
         self._next_obs = step["new_obs"]
         truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos]) & ended
@@ -72,7 +72,7 @@ class ModelExplorer:
         )
 
     def learn_from(self, samples: Any) -> None:
-        """Lets f learn from a batch that the model has just drawn from its replay."""
+        """Trains f on a batch that the model has just sampled from its replay buffer."""
         size, seen = len(samples.rewards), self.interface
         self.behavior.update(
             Transition(
@@ -86,17 +86,17 @@ class ModelExplorer:
         )
 
     def save(self, path: Any) -> None:
-        """Writes its state beside the model of that path."""
+        """Saves the explorer's state beside the model file at `path`."""
         self.behavior.save(beside(path))
 
     def restore(self, path: pathlib.Path) -> None:
-        """Goes on from a saved state, in new episodes."""
+        """Resumes from a saved state, in new episodes."""
         self.behavior.load(path)
         self._next_obs = None
 
 
 def beside(path: Any) -> pathlib.Path:
-    """Where the explorer's state is kept of a model that is saved at `path`.
+    """The path of the explorer's state for a model saved at `path`.
 
     Examples:
         >>> from adeu.adapters.sb3 import beside
@@ -108,7 +108,7 @@ def beside(path: Any) -> pathlib.Path:
 
 
 def interface_of(model: Any) -> types.SimpleNamespace:
-    """The environments as the model sees them: its actions are scaled to [-1, 1]."""
+    """The spaces and number of environments of the model, with Box actions scaled to [-1, 1]."""
     actions = model.action_space
     if isinstance(actions, spaces.Box):
         actions = spaces.Box(-1.0, 1.0, actions.shape, np.float32)
@@ -118,7 +118,7 @@ def interface_of(model: Any) -> types.SimpleNamespace:
 
 
 def _shaped(values: Any, space: spaces.Space[Any], size: int) -> Any:
-    """A batch in the space's own shape: the replay gives each discrete number an axis."""
+    """Reshapes a batch to the space's shape: SB3's replay buffer adds an axis to discrete values."""
     if isinstance(space, spaces.Dict):
         return {name: _shaped(values[name], inner, size) for name, inner in space.spaces.items()}
     return _numpy(values).reshape((size, *(space.shape or ())))
@@ -129,7 +129,7 @@ def _numpy(values: Any) -> np.ndarray:
 
 
 def _last_observations(new_obs: Any, ended: np.ndarray, infos: list[dict[str, Any]]) -> Any:
-    """`new_obs`, and where an episode ended its real last observation, not the next one's first."""
+    """`new_obs`, but with the final observation where an episode ended, instead of the next episode's first."""
     places = [index for index in np.flatnonzero(ended) if infos[index].get("terminal_observation") is not None]
     if not places:
         return new_obs

@@ -1,11 +1,11 @@
-"""Trains any agent in an environment in JAX, compiled as a whole: acting, replay, learning, evaluation in one scan.
+"""Trains any agent in a JAX environment. Acting, replay, learning and evaluation are compiled into one scan.
 
 for each piece of `evaluate_every` steps:
     for each `target_every` steps:
         the agent syncs its targets
         for each `update_every` steps:
-            it decides, the environment steps, the replay stores the row   (update_every times)
-            it learns from minibatches
+            the agent decides, the environment steps, the replay stores the row   (update_every times)
+            the agent learns from minibatches
     greedy episodes, without training
 
 The first `warmup` steps only fill the replay.
@@ -48,7 +48,7 @@ from adeu.core.value import check_value
 
 
 class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
-    """Everything that changes, as arrays: save its leaves with `np.savez`, and a run resumes bit for bit."""
+    """The complete training state, as arrays. To resume a run bit for bit, save the leaves with `np.savez`."""
 
     key: Array
     step: Array
@@ -60,14 +60,14 @@ class LoopState(NamedTuple, Generic[Learned, Row, AgentCarry]):
     """The return of the episode so far."""
     env: object
     reward: Array | None = None
-    """The reward of the step before, 0 in an episode's first; None unless the explorer needs it."""
+    """The reward of the previous step, 0 in an episode's first step; None unless the explorer needs it."""
 
 
 AnyLoopState = LoopState[Opaque, Opaque, Opaque]
 
 
 class StepTally(NamedTuple):
-    """What is kept of each training step of a piece."""
+    """Statistics of each training step in a piece."""
 
     episodes: Array
     returns: Array
@@ -90,29 +90,29 @@ class GreedyEpisode(NamedTuple):
 
 
 class LoopPiece(NamedTuple):
-    """The results of a piece of `evaluate_every` steps: a number per seed, or an array of them per piece."""
+    """The results of a piece of `evaluate_every` steps: one number per seed. `train` stacks them over pieces."""
 
     step: Array | NDArray[Any]
     evaluation: Array | NDArray[Any]
-    """The mean return of the greedy episodes after it."""
+    """The mean return of the greedy episodes after the piece."""
     episodes: Array | NDArray[Any]
-    """How many training episodes ended in it."""
+    """The number of training episodes that ended in the piece."""
     training: Array | NDArray[Any]
-    """Their mean return, NaN if there was none."""
+    """The mean return of these episodes, NaN if there were none."""
     best: Array | NDArray[Any]
-    """Their best return, -inf if there was none."""
+    """The best return of these episodes, -inf if there were none."""
     explored: Array | NDArray[Any]
     """The share of steps that explored."""
     spread: Array | NDArray[Any]
     best_at: Array | NDArray[Any]
     """The step that ended the first episode with the best return."""
     saturated: Array | NDArray[Any]
-    """The share of steps with f asked in which g was saturated, NaN if f was never asked."""
+    """The share of steps in which g was saturated, among those in which f decided the spread; NaN if it never did."""
     spread_p10: Array | NDArray[Any]
-    """The 10th percentile of the spread in such steps."""
+    """The 10th percentile of the spread in the steps in which f decided it."""
     spread_p90: Array | NDArray[Any]
     deviation: Array | NDArray[Any]
-    """The mean distance of actions from the policy's, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
+    """The mean distance from the policy's action, 0 in a Discrete space; see `adeu.Distribution.deviation`."""
     spreads: Array | NDArray[Any]
     """The spread of each step: an array of `evaluate_every` numbers for each seed."""
     asked: Array | NDArray[Any]
@@ -129,7 +129,7 @@ def flat(value: Array) -> Array:
 
 @dataclasses.dataclass(frozen=True)
 class ByValue:
-    """Parameters of an environment, some of which may be arrays: equal ones have equal hashes."""
+    """Environment parameters, hashed by value even if they contain arrays."""
 
     params: object = dataclasses.field(compare=False)
     value: tuple[object, ...]
@@ -142,27 +142,27 @@ class ByValue:
     @staticmethod
     def _value(leaf: object) -> object:
         array = np.asarray(leaf)
-        # The bytes of an object array are addresses.
+        # The bytes of an object array are memory addresses, not values.
         return leaf if array.dtype == object else (str(array.dtype), array.shape, array.tobytes())
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxLoop:
-    """Trains an agent in an environment with the interface of gymnax; equal loops share one compilation.
+    """Trains an agent in an environment with gymnax's interface; equal loops share one compilation.
 
-    `init(seed)` makes a state, `advance(state)` plays a piece of `evaluate_every` steps; both take a batch of seeds
-    and states as well. Where f is a `Recorded`, `advance(state, {"recorded": spreads})` gives it its numbers.
+    `init(seed)` creates a state, `advance(state)` runs a piece of `evaluate_every` steps. Both also accept a batch of
+    seeds or states. If f is a `Recorded`, pass its values with `advance(state, {"recorded": spreads})`.
 
     Args:
         agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
         env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
             `observation_space(params)`, `action_space(params)`, `default_params`.
-        params: of the environment; None: its `default_params`.
+        params: the environment's parameters; None: its `default_params`.
         warmup: steps before the first update, a multiple of the agent's `target_every`; TD3 and SAC act at random
-            there.
-        evaluate_every: steps per evaluation, a multiple of the agent's `target_every`.
-        evaluate_episodes: greedy episodes in one.
-        evaluate_steps: the most steps of a greedy episode.
+            during the warm-up.
+        evaluate_every: steps between evaluations, a multiple of the agent's `target_every`.
+        evaluate_episodes: greedy episodes per evaluation.
+        evaluate_steps: the maximum length of a greedy episode.
         given: the names of the arrays that `advance` takes.
     """
 
@@ -197,20 +197,21 @@ class JaxLoop:
         object.__setattr__(self, "params", params if isinstance(params, ByValue) else ByValue.of(params))
 
     def init(self, seed: ArrayLike) -> AnyLoopState:
-        """The state before the first step, of one seed or of several."""
+        """Returns the state before the first step, for one seed or several."""
         run = _compile(self)
         seeds = jnp.asarray(seed, jnp.uint32)
         return run.init_many(seeds) if seeds.ndim else run.init(seeds)
 
     def advance(self, state: AnyLoopState, given: Given | None = None) -> tuple[AnyLoopState, LoopPiece]:
-        """Plays a piece of `evaluate_every` steps, in one state or in several at the same step.
+        """Runs a piece of `evaluate_every` steps from one state, or from several at the same step.
 
         Args:
-            state: what `init` or the last call returned.
-            given: an array for each name in the loop's `given`, with an entry for every step since the first, which f
-                gets by the name; with several states, an array for each of them. In greedy episodes f gets 0.
+            state: the result of `init` or of the previous call.
+            given: an array for each name in the loop's `given`, with one entry per step, starting at step 0. f gets
+                the current entry by that name, and 0 in greedy episodes. With several states, arrays have a leading
+                axis for them.
 
-        Raises a `ValueError` if training diverged in any of them.
+        Raises a `ValueError` if training diverged in any state.
         """
         given = dict(given or {})
         run, step = _compile(self), int(np.ravel(state.step)[0])
@@ -247,7 +248,7 @@ def _compile(loop: JaxLoop) -> _LoopFunctions:
     inner = cadence.target_every or cadence.update_every
 
     def advance(state: AnyLoopState, given: Given, early: int) -> tuple[AnyLoopState, LoopPiece]:
-        """`early` of the steps belong to the warm-up."""
+        """`early`: the number of warm-up steps in this piece."""
 
         def update(state: AnyLoopState, _: None) -> tuple[AnyLoopState, StepTally]:
             interact = functools.partial(player.interact, False, given)
@@ -316,7 +317,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
 
     @property
     def nothing(self) -> dict[str, Array]:
-        """What a decision takes besides the agent's own, as zeros."""
+        """Zeros for the additional inputs of a decision, by name."""
         names = (*self.given, PAID) if needs_reward(self.agent) else self.given
         return dict.fromkeys(names, jnp.zeros(()))
 
@@ -339,7 +340,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
     def interact(
         self, early: bool, given: Given, state: LoopState[Learned, Row, AgentCarry], _: None
     ) -> tuple[LoopState[Learned, Row, AgentCarry], StepTally]:
-        """One step of the environment; where it ended the episode, the next one begins."""
+        """Takes one environment step, and resets the environment if the episode ended."""
         key_next, key_act, key_move, key_reset, key_coins, key_absorb, key_begin = keys.split(keys.wrap(state.key), 7)
         agent, acting = self.agent, self.agent.acting(state.learned)
         now = {name: values[state.step] for name, values in given.items()}
@@ -353,7 +354,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         first_obs, afresh = self.reset(key_reset)
         total, ended = state.total + reward, terminated | truncated
         if enters is not True:
-            enters = enters | (state.replay.added == 0)  # an empty replay takes any row
+            enters = enters | (state.replay.added == 0)  # an empty replay accepts any row
         replay = replay_jax.add(state.replay, row, True if early else enters)
         learned = agent.absorb(key_absorb, state.learned, transition, state.step)
         begun = agent.begin(key_begin, carry), first_obs, jnp.zeros(()), afresh
@@ -403,13 +404,13 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
 
 
 def train(agent: AnyAgent, env: Any, *, steps: int, seeds: Sequence[int] | NDArray[Any], **loop: Any) -> LoopPiece:
-    """Trains with each of the seeds at once; the pieces' arrays have shape (pieces, seeds).
+    """Trains with all seeds in parallel; the arrays of the result have shape (pieces, seeds).
 
     Args:
         agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
-        env: with the interface of gymnax.
-        steps: a multiple of `evaluate_every`.
-        seeds: whole numbers.
+        env: an environment with gymnax's interface.
+        steps: training steps, a multiple of `evaluate_every`.
+        seeds: integers.
         loop: further arguments of `JaxLoop`.
     """
     run = JaxLoop(agent, env, **loop)

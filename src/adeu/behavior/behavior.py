@@ -1,4 +1,4 @@
-"""The behaviour policy that steps an environment: numpy in, numpy out, around one compiled step."""
+"""The behaviour policy for any training loop: takes and returns numpy arrays, and wraps one compiled step."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 HOOKS: tuple[ExplorerHook, ...] = ("act", "observe", "update")
 MOST_SIZES = 8
-"""The most batch sizes without a warning."""
+"""More batch sizes than this cause a warning."""
 
 
 class Behavior:
-    """Explores in one environment, or in a vector of them, on behalf of any agent.
+    """Chooses exploratory actions for any agent, in one environment or a vector of them.
 
     Inputs and outputs are numpy arrays; torch tensors and JAX arrays are accepted too. With a vector of n
-    environments everything has a leading axis of n, and each environment has its own random stream.
-    `act` decides, `observe` observes each step, `update` learns from the agent's batches. `state` is what f, D and
-    the guard have learned, `carry` what belongs to each environment, `step` how many steps were observed.
-    Threads may share a behavior: a call waits until those of other threads have returned.
+    environments, all arrays have a leading axis of n, and each environment has its own random stream.
+    `act` returns actions, `observe` takes each step, `update` learns from the agent's batches. `state` is the learned
+    state of f, D and the guard, `carry` the state of each environment, `step` the number of observed steps.
+    Threads may share a behavior: calls run one at a time.
 
     Args:
-        explorer: what to explore by.
-        env: a Gymnasium environment, a vector of them, or anything with their spaces (and `num_envs`); it is
+        explorer: the composition of f, g and D.
+        env: a Gymnasium environment, a vector of them, or any object with their spaces (and `num_envs`); it is
             never stepped.
-        seed: of all random numbers.
-        encoder: from a batch of observations (leading axis: environments) to one vector, or one state's number,
-            for each: what the mechanisms see in place of images and dicts.
+        seed: the seed of all random numbers.
+        encoder: maps a batch of observations (leading axis: environments) to one vector or state number each, which
+            the mechanisms get instead of images and dicts.
 
     Examples:
         >>> import adeu, gymnasium
@@ -85,7 +85,7 @@ class Behavior:
         self._updates = 0
         self._idle = np.zeros(n, bool)
         self._paid = {"reward": np.zeros(n, np.float32)} if "reward" in self.explorer.needs("act") else {}
-        """What a part that needs it gets in `act`: the reward of the step before, 0 in an episode's first."""
+        """The reward of the previous step, 0 in an episode's first; passed to `act` if a part needs it."""
         self._history, self._course = History.empty(n), Course.empty()
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
@@ -101,13 +101,13 @@ class Behavior:
 
     @one_at_a_time
     def act(self, obs: Any, center: Any, action_mask: Any = None, **given: Any) -> Decision:
-        """Decides on an action in each environment.
+        """Chooses an action in each environment.
 
         Args:
             obs: the observation.
             center: pi(s): the mean action in a Box, one preference (a Q-value) per action in a Discrete space.
-            action_mask: which actions are allowed (Box: which dimensions are free to explore); None: all.
-            given: whatever the mechanisms ask for by name, such as `q_values`.
+            action_mask: which actions are allowed (Box: which dimensions may explore); None: all.
+            given: further inputs that the mechanisms require by name, such as `q_values`.
         """
         interface = self._interface
         raw = interface.observation(obs, interface.lead)
@@ -136,15 +136,14 @@ class Behavior:
     def observe(
         self, transition: Transition | Mapping[str, Any], info: Mapping[str, Any] | None = None, **given: Any
     ) -> None:
-        """Observes the step that followed `act`, and begins the next episode where one ended.
+        """Processes the step after `act`, and starts a new episode in environments whose episode ended.
 
-        The dummy step with which a Gymnasium vector resets a finished environment (autoreset NEXT_STEP) is
-        recognised and skipped.
+        Skips the dummy step in which a Gymnasium vector resets a finished environment (autoreset NEXT_STEP).
 
         Args:
             transition: the step, as the environment returned it.
-            info: the environment's `info`, for a `cost` and, under autoreset SAME_STEP, the real last observation.
-            given: whatever the mechanisms ask for by name, such as `td_error`.
+            info: the environment's `info`, with a `cost` and, under autoreset SAME_STEP, the final observation.
+            given: further inputs that the mechanisms require by name, such as `td_error`.
         """
         if self._evaluating:
             return
@@ -165,7 +164,7 @@ class Behavior:
 
     @one_at_a_time
     def begin(self, ended: Any = None) -> None:
-        """Begins an episode where `ended` is true; None: everywhere. Only for resets that `observe` cannot see."""
+        """Starts an episode where `ended` is true; None: everywhere. Only for resets that `observe` does not see."""
         n = self._interface.num_envs
         begun = arrays.read("ended", np.ones(n, bool) if ended is None else ended, (), np.dtype(bool), n)
         if not self._evaluating and begun.any():
@@ -176,13 +175,13 @@ class Behavior:
 
     @one_at_a_time
     def skip(self, idle: Any) -> None:
-        """Leaves out environments in the next `act` and the `observe` after it, such as agents that have left.
+        """Skips environments in the next `act` and `observe`, for example agents that have left.
 
-        There nothing is learned and the random stream does not advance; the values of their rows are ignored, but
-        must have the shape of the others.
+        A skipped environment learns nothing, and its random stream does not advance. Its rows are ignored, but must
+        have the usual shape.
 
         Args:
-            idle: which environments are left out.
+            idle: which environments to skip.
 
         Examples:
             >>> import adeu, gymnasium, numpy as np
@@ -197,11 +196,11 @@ class Behavior:
 
     @one_at_a_time
     def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
-        """Lets f, D and the guard learn from a minibatch, typically the one the agent learns from.
+        """Trains f, D and the guard on a minibatch, typically the one that the agent learns from.
 
         Args:
-            batch: transitions along a leading axis, or a list of them.
-            given: whatever the mechanisms ask for by name, such as `td_error`.
+            batch: transitions stacked along a leading axis, or a list of transitions.
+            given: further inputs that the mechanisms require by name, such as `td_error`.
         """
         if self._evaluating:
             return
@@ -218,8 +217,8 @@ class Behavior:
         self._updates += 1
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
-        """The names that `act`, `observe` or `update` requires: those of `explorer.needs`, except what
-        `from_host` computes here, and the `reward` of the step before, which `observe` keeps for `act`.
+        """The names that `act`, `observe` or `update` requires: `explorer.needs(hook)` without the outputs of
+        `from_host`, and without the `reward` of the previous step, which `observe` stores for `act`.
 
         Examples:
             >>> import adeu, gymnasium
@@ -232,7 +231,7 @@ class Behavior:
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[Behavior]:
-        """A context in which `act` returns the policy's own action (or the guard's), and nothing changes.
+        """A context in which `act` returns the policy's own action (or the guard's), and no state changes.
 
         Examples:
             >>> import adeu, gymnasium
@@ -254,24 +253,24 @@ class Behavior:
 
     @property
     def history(self) -> np.ndarray:
-        """The spreads of the last 1,000 decisions at most, oldest first; with a vector, a column for each
-        environment, NaN where it was resetting.
+        """The spreads of up to 1,000 recent decisions, oldest first. With a vector, one column per environment,
+        with NaN while it was resetting.
         """
         recent: np.ndarray = self._history.recent(self._history.spreads)
         return recent if self._interface.lead is not None else recent[:, 0]
 
     @property
     def saturation(self) -> float:
-        """The share of the recent spreads within 1% of the most that g can give, among those that f decided: those of
-        rollout episodes and of guards do not count. 0 where g has no ceiling.
+        """The share of recent spreads within 1% of the maximum of g, excluding rollout episodes and steps
+        that a guard decided; 0 if g is unbounded.
         """
         return self._history.share(self.explorer.g.saturated)
 
     @one_at_a_time
     def plot(self) -> Figure:
-        """Draws uncertainty and spread: over all of training, the median with a band from the 10th to the 90th
-        percentile of the steps in which f was asked; and step by step in the last episodes of any environment, 5 at
-        most, as far as the last 1,000 decisions reach. A dotted line is the most that g can give.
+        """Plots uncertainty and spread. Over all of training: the median and a band from the 10th to the 90th
+        percentile, over steps in which f decided. Step by step: up to 5 recent episodes of any environment, within
+        the last 1,000 decisions. A dotted line shows the maximum of g.
 
         Examples:
             >>> import adeu, gymnasium
@@ -285,7 +284,7 @@ class Behavior:
         if np.isnan(self._history.spreads).all():
             raise ValueError(
                 "Behavior.plot takes at least one decision, there is none yet: call act() first "
-                "(in a framework's random warm-up nothing is decided)"
+                "(a framework's random warm-up does not call it)"
             )
         return plot.draw(self._course, self._history, self.step, self.explorer.g.ceiling)
 
@@ -293,13 +292,14 @@ class Behavior:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything that `load` needs to resume bit for bit, without pickle.
 
-        What a `from_host` object has learned is written if its f has a `state`; if it learns without one, this warns.
+        The learned state of a `from_host` object is saved if its f has a `state`; if it learns without one, a warning
+        is issued.
         """
         storage.save(path, self._header, self._tree(), host_states(self._hosts, stacklevel=4))
 
     @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Resumes from a file that a behavior of equal parts and as many environments saved."""
+        """Resumes from a file saved by a behavior with equal parts and the same number of environments."""
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
@@ -307,7 +307,7 @@ class Behavior:
         self.step, self._updates = map(int, counters)
 
     def __copy__(self) -> Behavior:
-        """An independent copy; objects of `from_host` and the encoder are shared."""
+        """An independent copy, which shares `from_host` objects and the encoder."""
         other = object.__new__(type(self))
         other.__dict__ |= self.__dict__ | {
             "_warned": set(self._warned),
@@ -326,7 +326,7 @@ class Behavior:
         return self.state, self.carry, self._idle, self._paid, self._history, self._course, counters
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
-        """The decision as numpy arrays, after checking the values of f, g and D."""
+        """Checks the values of f, g and D, and returns the decision as numpy arrays."""
         action, numbers = np.asarray(packed.action), np.array(packed.numbers)
         uncertainty, spread, deviation = numbers[:3]
         explored, asked, fine = numbers[3:] != 0
@@ -344,15 +344,15 @@ class Behavior:
         if self.step == 0:
             self._warn(
                 "observe",
-                f"observe() was not called in {acts} steps: no episode ever ends, and counts and costs stay as they "
-                "were. Call behavior.observe(transition, info) after each step.",
+                f"observe() was not called in {acts} steps, so no episode ends, and counts and costs do not change. "
+                "Call behavior.observe(transition, info) after each step.",
             )
         learning = [part for part in self.explorer.parts.values() if "update" in part.learns_from]
         if learning and self._updates == 0:
             self._warn(
                 "update",
-                f"{learning[0]!r} learns in update(), which was not called in {acts} steps: it knows no more than at "
-                "the start. Call behavior.update(batch) when the agent learns.",
+                f"{learning[0]!r} learns in update(), which was not called in {acts} steps, so it has learned "
+                "nothing. Call behavior.update(batch) when the agent learns.",
             )
         if self.saturation > OFTEN:
             self._warn(
@@ -369,7 +369,7 @@ class Behavior:
             )
 
     def _count_size(self, size: int) -> None:
-        """Warns of too many batch sizes: the compiled functions of all of them stay in memory."""
+        """Warns of too many batch sizes: each one compiles a function that stays in memory."""
         if "batch" in self._warned or size in self._batch_sizes:
             return
         self._batch_sizes.add(size)
@@ -377,8 +377,8 @@ class Behavior:
             self._warn(
                 "batch",
                 f"update() got batches of {len(self._batch_sizes)} sizes, {sorted(self._batch_sizes)}: each new size "
-                "compiles anew, which takes time and, for good, memory. Use one batch size, or a few: leave out the "
-                "remainder of a data set, or draw it full by repeating transitions.",
+                "compiles again, which takes time, and memory that is never freed. Use one batch size, or a few: "
+                "drop the incomplete last batch of a data set, or fill it with repeated transitions.",
             )
 
     def _warn(self, topic: str, message: str) -> None:

@@ -12,9 +12,9 @@ from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, Transition
 
 START = 3.0
-"""f at the start, if U comes from the data: `Sigmoid` and `Saturating` give 0.95 of their c there."""
+"""The initial f, if U comes from the data: there `Sigmoid` and `Saturating` return 0.95 of their c."""
 FIRST = 32
-"""The updates whose errors fix U."""
+"""The number of initial updates over which U is fitted."""
 LOW, HIGH = 0.25, 4.0
 """The range of f in which a sigmoid distinguishes states."""
 LARGEST = 1e15
@@ -22,7 +22,7 @@ LARGEST = 1e15
 
 
 class Moments(NamedTuple):
-    """Running mean and variance of the observations learned from."""
+    """Running mean and variance of the observations in all batches."""
 
     size: Array
     mean: Array
@@ -36,7 +36,7 @@ class Moments(NamedTuple):
         return Moments(self.size + batch.shape[0], self.mean + share * shift, variance)
 
     def standardise(self, obs: Array) -> Array:
-        # The variance of a constant may be a rounding error and then counts as 0; any larger variance counts.
+        # The added terms dominate rounding errors in the variance of a constant; other variances hardly change.
         variance = self.variance + (1e-7 * self.mean) ** 2 + 1e-30
         variance = jnp.where(self.size > 0, variance, 1.0)
         scaled = (jnp.clip(obs, -LARGEST, LARGEST) - self.mean) / jnp.sqrt(variance)
@@ -51,31 +51,31 @@ class RndState(NamedTuple):
     scale: Array
     """U."""
     armed: Array
-    """Whether a batch's median f has been within the range that `tune` keeps it in."""
+    """Whether the median f of a batch has ever been between LOW and HIGH; `tune` starts only then."""
     tuned_at: Array
-    """The step at which U was tuned first, or the number of the update if no step is given; -1: never."""
+    """The step (or the update, if no step is given) at which U was first tuned; -1: never."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rnd(Mechanism):
-    """Novelty: how badly a trained network predicts a random one in s.
+    """Novelty: the error in s of a network trained to predict a random network.
 
         f(s) = || U * predictor(s) - U * target(s) ||_2          U from the data
         f(s) = || U * predictor(s) - U * target(s) ||_2^2        U given
 
     `Rnd()` fits U to the first batches: f is 3 before the first update, and about 3 in the states of the first
-    batches, where `Sigmoid` and `Saturating` give 0.95 of their c. Over thousands of updates it falls in states that
-    are visited again, and it is higher in new ones. `Rnd.paper()` has the paper's fixed U.
+    batches, where `Sigmoid` and `Saturating` return 0.95 of their c. Over thousands of updates f falls in states that
+    are visited again and is higher in new ones. `Rnd.paper()` uses the paper's fixed U.
 
-    Observations are standardised by statistics that only `update` changes, whatever their size.
+    Observations of any magnitude are standardised by running statistics, which only `update` changes.
 
     Args:
-        scale: U; None: from the data.
-        hidden: the sizes of both networks' hidden layers.
-        features: the size of their outputs.
-        learning_rate: of the predictor's Adam.
-        tune: the relative change of a given U per update: down where a batch's median f is above 4, up where it is
-            below 1/4; but not before the median has been between them. 0 keeps U.
+        scale: U; None: fitted to the data.
+        hidden: the sizes of the hidden layers of both networks.
+        features: the output size of both networks.
+        learning_rate: the learning rate of the predictor's Adam.
+        tune: the relative change of a given U per update: U decreases if a batch's median f is above 4, and increases
+            if it is below 1/4. Tuning starts once the median has been between these limits. 0: U is constant.
 
     Examples:
         >>> import adeu, jax
@@ -109,7 +109,7 @@ class Rnd(Mechanism):
     def paper(cls) -> Rnd:
         """The paper's version, as far as its text specifies: one output, U = 187.5, and the footnote's tuning of U.
 
-        The layers, the learning rate, the step of the tuning and the standardised observations are our choice.
+        The layers, the learning rate, the value of `tune` and the standardised observations are our choice.
 
         Examples:
             >>> import adeu
@@ -181,6 +181,6 @@ def _fit(state: RndState, error: Array) -> RndState:
 
 
 def _error(predictor: networks.Layers, state: RndState, obs: Array) -> Array:
-    """The squared error in s, or in each of a batch."""
+    """The squared error in one state, or in each state of a batch."""
     x = state.moments.standardise(obs)
     return jnp.sum((networks.apply(predictor, x) - networks.apply(state.target, x)) ** 2, axis=-1)

@@ -1,4 +1,4 @@
-"""Many runs, each in its folder: skips complete ones, resumes interrupted ones, rejects folders of other runs."""
+"""Executes runs, each in its folder: skips complete runs, resumes interrupted ones, rejects other runs' folders."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def sweep(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
 ) -> dict[Spec, str]:
-    """Skips complete runs, resumes interrupted ones, and returns the runs that failed, with the reason.
+    """Executes runs, skips complete ones, resumes interrupted ones. Returns the failed runs, with the reason.
 
     Args:
         specs: the runs.
-        out: the folder of all runs; if one in it holds another spec, or damaged files, nothing is run.
-        jobs: how many at once, sharing the cores as threads; None: one per core.
+        out: the root folder of all runs; if a run's folder holds another spec or damaged files, nothing is run.
+        jobs: the number of parallel runs, which divide the cores as threads; None: one per core.
         watch: called with each event; its errors are logged and do not stop runs.
-        engine: "local", worker processes of this machine, or "ray", tasks of a cluster.
-        address: of the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: one is started here.
+        engine: "local" for worker processes on this machine, or "ray" for tasks on a Ray cluster.
+        address: the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: starts one on this machine.
     """
     run = _engine(engine, address)
     checkpoint_seconds()
@@ -69,7 +69,7 @@ def sweep(
 
 
 def _check_settings(specs: Sequence[Spec]) -> None:
-    """Rejects a case with bad settings before any work: one whose trainer cannot be made for any of its seeds."""
+    """Rejects, before any run starts, a case whose trainer cannot be created for any of its seeds."""
     made, errors = set[tuple[str, str]](), dict[tuple[str, str], Exception]()
     for spec in specs:
         case = spec.experiment, spec.case
@@ -79,14 +79,14 @@ def _check_settings(specs: Sequence[Spec]) -> None:
                 made.add(case)
             except (ValueError, TypeError) as error:
                 errors.setdefault(case, error)
-            except Exception:  # not about the settings: the run fails, with a traceback
+            except Exception:  # not caused by the settings: the run itself will fail, with a traceback
                 made.add(case)
     for case in errors.keys() - made:
         raise errors[case]
 
 
 def _examine(spec: Spec, out: pathlib.Path) -> Event | None:
-    """The event of a run that is complete or cannot be run, before any work; None if it can be run."""
+    """Returns an event if the run is complete or cannot start, else None."""
     try:
         if is_complete(spec, out):
             return Event(spec, finished=True)
@@ -112,7 +112,7 @@ def _prepare(spec: Spec, out: pathlib.Path) -> Event | None:
 def _play(
     wave: Sequence[Spec], failed: dict[Spec, str], run: Callable[[Sequence[Spec]], Generator[Event]]
 ) -> Generator[Event]:
-    """The events of the runs of a wave; skips those that failed already, or whose source did."""
+    """Executes the runs of a wave and yields their events; skips runs that failed or whose source failed."""
     names = {spec.name for spec in failed}
     deprived = [spec for spec in wave if spec not in failed and source_of(spec) in names]
     for spec in deprived:
@@ -138,7 +138,7 @@ def _engine(name: str, address: str | None) -> Engine:
 
 
 def is_complete(spec: Spec, out: pathlib.Path) -> bool:
-    """Whether the folder holds the complete run; rejects a folder that holds another run, or a damaged one."""
+    """Returns whether the run is complete; rejects a folder that holds another run or damaged files."""
     folder = out / spec.name
     written = read_json(folder / SPEC, out)
     if written is None:
