@@ -80,11 +80,14 @@ def draw(rows: list[dict[str, str]], path: pathlib.Path) -> None:
             if runs:
                 axes.plot(times, np.mean(runs, axis=0), color=f"C{number}", lw=2.5)
             solved = sum(max(run) >= SOLVED for run in runs)
-            axes.set_title(f"{name}, {case}\n{solved} of {len(runs)} seeds reach the top", fontsize=9, loc="left")
-            axes.set(ylim=(-105, 105), xlabel="steps")
+            axes.set_title(f"{name}, {case}\n{solved} of {len(runs)} seeds solve it", fontsize=9, loc="left")
+            axes.set_xticks([0, steps // 2, steps], [f"{tick:,}" for tick in (0, steps // 2, steps)])
+            axes.set_ylim(-45, 105)
             axes.grid(alpha=0.25)
             axes.spines[["top", "right"]].set_visible(False)
-        line[0].set_ylabel("return")
+        line[0].set_ylabel("greedy return")
+    for axes in grid[-1]:
+        axes.set_xlabel("steps of training")
     figure.savefig(path, dpi=110)
 
 
