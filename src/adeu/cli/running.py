@@ -35,7 +35,7 @@ IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]")
 
 
 def main(command: Run | Train) -> int:
-    # Standard output is for the command's result alone where a program reads it.
+    # If a program reads standard output, only the command's result goes there.
     with standard_output(alone=command.json or command.dry_run) as out:
         if isinstance(command, Train):
             return run(command, out, (trained(command),))
@@ -52,7 +52,7 @@ def trained(command: Train) -> Experiment:
 
 
 def chosen(command: Run) -> tuple[Experiment, ...]:
-    """The experiments that `adeu run` names, with settings changed."""
+    """The experiments that `adeu run` names, with the changes of `--set` and `--steps`."""
     experiments, changes = locate(command.experiment), command.set
     if command.steps is not None:
         if not any(hasattr(setting, "steps") for each in experiments for setting in each.cases.values()):
@@ -64,7 +64,7 @@ def chosen(command: Run) -> tuple[Experiment, ...]:
 
 
 def run(command: Work, out: TextIO, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
-    """Runs the experiments and shows the results; a family has a picture of all."""
+    """Runs the experiments and shows the results; for a family, also plots of all members."""
     seeds = read_seeds(command.seeds) if command.seeds else experiments[0].seeds
     specs = [spec for experiment in experiments for spec in experiment.specs(seeds)]
     if command.jobs is not None:
@@ -124,19 +124,19 @@ def show(
 
 
 def own_rows(experiment: Experiment, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of this call's cases, by the names that the experiment has for them."""
+    """The rows of this call's cases, with the experiment's own case names."""
     return [row | {"case": base(row["case"])} for row in rows if row["case"] in experiment.cases]
 
 
 def notes(experiment: Experiment, rows: list[dict[str, Any]], out: pathlib.Path) -> dict[str, dict[str, str]]:
-    """The compositions of the cases in a table."""
+    """The composition of each case in a table, for its footnotes."""
     stored = stored_settings(out / experiment.name)
     cases = {case: stored[case] for case in dict.fromkeys(row["case"] for row in rows)}
     return footnote(experiment.cases[experiment.compared_with], cases)
 
 
 def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, str]:
-    """Runs the specs, shows their progress, and returns those that failed with the reason."""
+    """Runs the specs, shows their progress, and returns the failed ones with their errors."""
     watchers: list[Watch] = []
     if command.tensorboard:
         from adeu.runs.tensorboard import EventFiles
@@ -155,7 +155,7 @@ def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, st
 
 
 def family_of(path: str) -> Family | None:
-    """The family that a path names as a whole."""
+    """The family that a path names; None if it names something else."""
     found = find(path) if path in NAMES else None
     return found if isinstance(found, Family) else None
 
@@ -168,7 +168,7 @@ def search_working_folder(texts: Sequence[str | None]) -> None:
 
 @contextlib.contextmanager
 def standard_output(alone: bool) -> Iterator[TextIO]:
-    """Standard output. `alone`: sends all other output to standard error, until the process ends."""
+    """Yields standard output. With `alone`, all other output goes to standard error until the process ends."""
     with contextlib.ExitStack() as stack:
         out: TextIO = sys.stdout
         if alone:
@@ -181,7 +181,7 @@ def standard_output(alone: bool) -> Iterator[TextIO]:
 
 
 def read_seeds(text: str) -> list[int]:
-    """0:5 is 0, 1, 2, 3, 4; several parts are joined by commas."""
+    """Parses seeds: 0:5 is 0, 1, 2, 3, 4; several parts are separated by commas."""
     ranges = []
     for part in text.split(","):
         first, colon, last = part.partition(":")

@@ -1,13 +1,13 @@
 """The contract of the parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D, `Guard`.
 
 A part is a frozen dataclass: its fields are its hyper-parameters, its methods are pure functions.
-What changes is kept outside it, in two values with different lifetimes:
+It does not store values that change. They are passed in and returned, and have two lifetimes:
 
 - *state* is learned and shared by all environments; only `observe` and `update` return a new one.
 - *carry* belongs to one environment; only `measure`, `sample` and a guard's call return a new one, and `begin`
-  returns the one an episode starts with.
+  returns the initial one of an episode.
 
-Everything is written for one environment; `jax.vmap(..., in_axes=(None, 0, ...))` handles a batch.
+All methods handle one environment; use `jax.vmap(..., in_axes=(None, 0, ...))` for a batch.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
 """The methods of parts that take `given`, the keyword arguments that an agent passes."""
 
 RESERVED = ("key", "state", "carry", "f_carry", "obs", "center", "action_mask", "explored", "step")
-"""The names in `given` that an agent may not use for its own values."""
+"""Names that an agent may not use for its own values in `given`."""
 
 
 class Transition(NamedTuple):
@@ -50,7 +50,7 @@ class Transition(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What an explorer decided, and why: `spread` = g(`uncertainty`)."""
+    """An explorer's decision, with the values that led to it: `spread` = g(`uncertainty`)."""
 
     action: Any
     explored: Any
@@ -64,10 +64,10 @@ class Decision(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A value: it can be printed, compared, hashed, saved and swept over."""
+    """A value that can be printed, compared, hashed, saved and swept over."""
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        """The part for these spaces: open fields filled in, its own parts bound. Raises if they do not fit."""
+        """A copy for these spaces, with open fields filled in and nested parts bound. Raises if they do not fit."""
 
         def bind(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -79,14 +79,14 @@ class Part:
 
 
 class LearningPart(Part):
-    """A part that may learn: what f, D and a guard have in common.
+    """A part that may learn: the base class of f, D and guards.
 
-    By default each method calls that of the learning parts among the fields, so that state and carry are tuples
-    with one entry for each; where there are none, nothing is learned and both are `()`.
+    By default each method calls the same method of the learning parts among its fields, so that state and carry are
+    tuples with one entry per part. Without such parts, nothing is learned and both are `()`.
     """
 
     hooks: ClassVar[tuple[Hook, ...]]
-    """The methods that take `given`; the first is the one called for a decision."""
+    """The methods that take `given`; the first is called for a decision."""
 
     def __init_subclass__(cls) -> None:
         for name in cls.hooks:
@@ -117,10 +117,10 @@ class LearningPart(Part):
         return any(part.one_environment for part in self.parts)
 
     def needs(self, hook: Hook) -> frozenset[str]:
-        """The names in `given` that this method requires, apart from those that are always there.
+        """The names in `given` that this method requires, apart from those that are always passed.
 
-        They are its keyword-only parameters without a default, and those that its parts require. A cost, which
-        the transition carries, counts as a name too.
+        These are its keyword-only parameters without a default, and those that its parts require. The transition's
+        cost counts as a name too.
         """
         if hook not in self.hooks:
             check.refuse(self, "hook", " or ".join(map(repr, self.hooks)), hook)
@@ -130,11 +130,11 @@ class LearningPart(Part):
         return frozenset(own.union(*(part.needs(hook if learns else part.hooks[0]) for part in self.parts)))
 
     def init(self, key: Key, obs: Any) -> State:
-        """The state before any experience; `obs` is an example whose values do not matter."""
+        """The initial state; `obs` is an example observation, whose values do not matter."""
         return tuple(part.init(part_key, obs) for part, part_key in zip(self.parts, self._keys(key), strict=True))
 
     def begin(self, key: Key, carry: Carry = None) -> Carry:
-        """The carry an episode starts with; `carry` is what the last one left, None before the first."""
+        """The initial carry of an episode; `carry` is the last one of the previous episode, None if there is none."""
         carries = (None,) * len(self.parts) if carry is None else carry
         return tuple(part.begin(k, c) for part, k, c in zip(self.parts, self._keys(key), carries, strict=True))
 
@@ -163,9 +163,9 @@ class LearningPart(Part):
 
 
 class Mechanism(LearningPart):
-    """f: how uncertain the agent is in s, a non-negative scalar.
+    """f: the agent's uncertainty in s, a non-negative scalar.
 
-    Only `measure` is required; one that learns also defines `init`, and `observe` or `update`.
+    Only `measure` is required; a mechanism that learns also defines `init`, and `observe` or `update`.
     """
 
     hooks = ("measure", "observe", "update")
@@ -177,30 +177,30 @@ class Mechanism(LearningPart):
 
     @property
     def remembers(self) -> bool:
-        """Whether what it measures depends on earlier steps of the episode."""
+        """Whether its measurement depends on earlier steps of the episode."""
         if type(self).begin is LearningPart.begin:
             return any(part.remembers for part in self.parts)
         return bool(jax.tree.leaves(jax.eval_shape(self.begin, jax.random.key(0))))
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        """f(s). `given` is what the agent passes: declare what the mechanism needs as keyword-only parameters."""
+        """f(s), and the new carry. Declare the names that it needs from `given` as keyword-only parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
 
     def asked(self, carry: Carry) -> Array:
-        """Whether the `measure` that returned this carry evaluated f; False in a rollout episode."""
+        """Whether the `measure` call that returned this carry evaluated f; False in a rollout episode."""
         carries = self._entries("carry", carry, "asked") if self.parts else ()
         each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
         return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))
 
     def ask(self, carry: Carry) -> Carry:
-        """The carry with which the next `measure` evaluates f, even in a rollout episode."""
+        """Returns a carry that makes the next `measure` evaluate f, even in a rollout episode."""
         if not self.parts:
             return carry
         carries = self._entries("carry", carry, "ask")
         return tuple(part.ask(c) for part, c in zip(self.parts, carries, strict=True))
 
     def figures(self, state: State) -> dict[str, Array]:
-        """Numbers to log about what it has learned, by name; by default those of its parts."""
+        """Numbers to log about the learned state, by name; by default those of its parts."""
         whole = type(state) is tuple and len(state) == len(self.parts)
         each = zip(self.parts, state, strict=True) if whole else ()
         return {name: value for part, s in each for name, value in part.figures(s).items()}
@@ -208,7 +208,7 @@ class Mechanism(LearningPart):
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
     ) -> tuple[list[Array], Carry]:
-        """What each of `parts` measures; for use in the `measure` of a mechanism made of others."""
+        """The measurements of all `parts`; for the `measure` of a mechanism that combines others."""
         each = zip(self.parts, self._keys(key), state, carry, strict=True)
         values = [part.measure(part_key, s, c, obs, **given) for part, part_key, s, c in each]
         return [value for value, _ in values], tuple(c for _, c in values)
@@ -226,11 +226,11 @@ class Normalizer(Part):
         raise NotImplementedError(f"{type(self).__name__} has no __call__(uncertainty)")
 
     def saturated(self, spread: Numbers) -> Numbers:
-        """Whether a spread lies within 1% of the ceiling, where g hardly distinguishes states; False without one."""
+        """Whether a spread is within 1% of the ceiling: g hardly distinguishes states. False without a ceiling."""
         return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
 
     def dead(self, spread: Numbers) -> Numbers:
-        """Whether a spread is at most 1% of the ceiling, where there is hardly any exploration; False without one."""
+        """Whether a spread is at most 1% of the ceiling: there is hardly any exploration. False without a ceiling."""
         return spread <= (-math.inf if self.ceiling is None else 0.01 * self.ceiling)
 
 
@@ -253,13 +253,13 @@ class Distribution(LearningPart):
         action_mask: Array | None = None,
         **given: Any,
     ) -> tuple[Array, Array, Carry]:
-        """The action, whether it explores, and the new carry. `given` is as for f, with `obs`."""
+        """The action, whether it explores, and the new carry. `given` is the same as for f, plus `obs`."""
         raise NotImplementedError(f"{type(self).__name__} has no sample(key, state, carry, center, spread, **given)")
 
     def impose(
         self, state: State, active: Array, action: Array, center: Array, action_mask: Array | None
     ) -> tuple[Array, Array | None]:
-        """The center and the mask with which a spread of 0 gives `action`, where a guard is `active`."""
+        """Where a guard is `active`, a center and mask that yield `action` with a spread of 0."""
         return jnp.where(active, jnp.asarray(action, float), center), action_mask
 
     def exploit(self, key: Key, state: State, center: Array, action_mask: Array | None = None, **given: Any) -> Array:
@@ -272,7 +272,7 @@ class Distribution(LearningPart):
     def deviation(self, action: Array, center: Array) -> Array:
         """How far an action lies from the policy's: the mean over dimensions of |a - pi(s)|, in half ranges.
 
-        0 by default, as for Discrete actions, which have no distance.
+        0 by default, and for Discrete actions, which have no distance.
         """
         return jnp.zeros(())
 

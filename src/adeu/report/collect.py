@@ -1,4 +1,4 @@
-"""The content of experiments' folders, as data for the page."""
+"""Reads experiment folders into the data of the report page."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from adeu.runs.statistics import share
 MEANINGS = {
     "mean": "the return of greedy episodes, averaged over all of training and all seeds",
     "max": (
-        "the highest point of the curve that is averaged over seeds; it picks the evaluation at which luck was best, "
-        "so that over few seeds it is too high, and no interval around it holds"
+        "the highest point of the curve averaged over seeds; it selects the luckiest evaluation, so it is too high "
+        "with few seeds, and has no valid interval"
     ),
-    "first_solved": "the episode after which a greedy one first reached the goal; no figure where a seed never did",
-    "solved": "the share of seeds of which a greedy episode ever reached the goal",
+    "first_solved": "when a greedy episode first reached the goal; no figure if a seed never did",
+    "solved": "the share of seeds in which any greedy episode reached the goal",
     "spread": "g(f(s)), averaged over all steps of training: 0 trusts the policy",
-    "iqm": "the mean return of the seeds' middle half",
-    "solved_rate": "the share of seeds that found the treasure in every greedy episode of 100,000 steps",
-    "violations": "steps onto unsafe cells, in an episode of training",
+    "iqm": "the mean return of the middle half of the seeds",
+    "solved_rate": "the share of seeds that found the treasure in every greedy episode over 100,000 steps",
+    "violations": "steps onto unsafe cells, per training episode",
 }
 HARMLESS = ("traced", "traced_at")
-"""Settings that change no figure."""
+"""Settings that do not affect the figures."""
 TITLES = {metric.name: metric.title for metric in (MEAN, MAX, SOLVED, FIRST_SOLVED, SPREAD, VIOLATIONS)}
-"""Of metrics that mean the same in every experiment."""
+"""Titles of the metrics that mean the same in every experiment."""
 BAND = ("low", "high")
 DEEPEST = 8
 MOST_RESUMED = 5
 DIGITS = 7
-"""Of a point of a curve: enough to read the table's figures off it."""
+"""Significant digits of curves: enough to match the table's figures."""
 
 
 def collect(root: pathlib.Path) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def collect(root: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def numbered(name: str) -> list[tuple[int, str]]:
-    """A key by which deep-sea/20 comes before deep-sea/100."""
+    """A sort key that puts deep-sea/20 before deep-sea/100."""
     return [(int(part), "") if part.isdigit() and len(part) < 10 else (-1, part) for part in name.split("/")]
 
 
@@ -121,7 +121,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
 
 
 def seed_folders(folder: pathlib.Path, case: str) -> dict[int, pathlib.Path]:
-    """The runs of a case; none for a case whose name leads elsewhere."""
+    """The runs of a case, by seed; empty if the case's name leads out of the folder."""
     below = inside(folder, case)
     if below is None or not below.is_dir():
         return {}
@@ -149,11 +149,11 @@ def read_curves(folder: pathlib.Path) -> dict[str, list[Any]]:
 
 
 def points(columns: Mapping[str, list[Any]], unit: str) -> dict[str, dict[str, Any]]:
-    """The points of each case: where it was measured, the mean, its band or single runs, and its exploration.
+    """The curves of each case: x, the mean return, its band or single runs, and its exploration.
 
     Args:
-        columns: of curves.csv.
-        unit: what training is counted in, "step" or "episode"; steps take its place where seeds differ in episodes.
+        columns: those of curves.csv.
+        unit: the unit of x, "step" or "episode"; steps are used if seeds differ in episodes.
     """
     x = "step" if None in columns.get("episode", ()) else unit
     shown = [name for name in ("return", "low", "high", *WATCHED) if name in columns]
@@ -174,13 +174,13 @@ def points(columns: Mapping[str, list[Any]], unit: str) -> dict[str, dict[str, A
 
 
 def numbers(columns: Mapping[str, list[Any]], name: str) -> NDArray[np.float64]:
-    """All that curves show of a quantity."""
+    """All values of a quantity in the curves."""
     shown = [name, *(each for each in columns if name == "return" and (each in BAND or each.startswith("seed-")))]
     return np.array([value for each in shown for value in columns.get(each, ()) if value is not None], float)
 
 
 def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> dict[str, Metric]:
-    """The metrics of the rows, by name; one that is not the experiment's own has a title or its name in words."""
+    """The metrics of the rows, by name; one unknown to the experiment is titled by `TITLES` or its name."""
     own = {metric.name: metric for metric in known.metrics} if known else {}
     titles = {row["metric"]: row["metric"].replace("_", " ").strip() or row["metric"] for row in rows} | TITLES
     names = dict.fromkeys(row["metric"] for row in rows)
@@ -200,7 +200,7 @@ def texts(metric: Metric, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def flatten(setting: Any, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Every setting in a line: its path and its value."""
+    """Flattens nested settings into pairs of path and value."""
     if isinstance(setting, dict) and setting and len(path) < DEEPEST:
         return [line for name, value in setting.items() for line in flatten(value, (*path, name))]
     name = ".".join(path).removesuffix(".part")
@@ -219,12 +219,12 @@ def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str
 
 
 def title(known: Experiment, flat: Collection[Mapping[str, str]]) -> str:
-    """By the settings of the runs; by the experiment's own where there are no runs."""
+    """The title with the settings of the runs, or with the experiment's own if there are none."""
     return filled(known.title, flat) if any(flat) else known.heading
 
 
 def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """In which settings the runs are not the experiment's own, in words."""
+    """Describes the settings in which the runs differ from the experiment's own."""
     ours = {case: dict(flatten(to_data(setting))) for case, setting in known.cases.items()}
     words = [
         f"{path} is {value}, not {own.get(path, 'there')}"
@@ -237,7 +237,7 @@ def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[st
 
 
 def made(spec: Mapping[str, Any]) -> str:
-    """Which code made the run: the one that began it, then each that resumed it."""
+    """The code versions that made the run: the one that started it, then those that resumed it."""
     resumed = spec.get(RESUMED)
     later = [each for each in resumed if isinstance(each, dict)][:MOST_RESUMED] if isinstance(resumed, list) else []
     return "; resumed with ".join(map(code, [spec, *later]))

@@ -1,4 +1,4 @@
-"""The loop: Q-learning over a finite MDP, compiled once for each combination of its arguments' types.
+"""The training loop: Q-learning in a finite MDP, compiled once per combination of argument types.
 
 for each episode:
     for each step:
@@ -35,14 +35,14 @@ class LoopSettings(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What the loop writes, besides the learner's and the parts' tables."""
+    """The loop's output, apart from the tables of the learner and the parts."""
 
     visits: NDArray[np.int64]
-    """(S,)."""
+    """(S,): per state."""
     steps: NDArray[np.int64]
-    """(episodes,)."""
+    """(episodes,): the length of each."""
     violations: NDArray[np.int64]
-    """(episodes,): steps that cost something."""
+    """(episodes,): steps with a cost."""
     explored: NDArray[np.int64]
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
@@ -52,12 +52,12 @@ class Record(NamedTuple):
     spread: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     returns: NDArray[np.float64]
-    """(evaluations,): each of one greedy episode."""
+    """(evaluations,): of one greedy episode each."""
 
 
 @register_jitable(forceinline=True)
 def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
-    """Leaves only the mentor's action to choose from, where the mentor is active."""
+    """Excludes all actions but the mentor's if the mentor is active; returns whether it is."""
     advice = advise(guard, s)
     if advice < 0:
         return False

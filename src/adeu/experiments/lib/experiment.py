@@ -1,4 +1,4 @@
-"""An experiment: cases to run, figures of them, and the paper's figures to compare with."""
+"""An experiment: cases to run, metrics to report, and the paper's figures to compare with."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from adeu.runs.statistics.estimate import average
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A figure of a case over its seeds.
+    """A statistic of a case over its seeds.
 
     Args:
-        name: what programs call it.
-        title: the head of its column.
-        of: what it is a figure of: an array with a number for each seed, infinity for a run that never got there, NaN
-            where it is undefined; or what else `over` takes.
-        form: how to print it.
+        name: its name in code and files.
+        title: the header of its column.
+        of: computes one number per seed from a case's curves: infinity for a run that never got there, NaN where it
+            is undefined. It may return any other array that `over` takes.
+        form: the format spec for printing.
         over: aggregates the seeds, with an interval: `mean`, `iqm`, `median`, `share`, ... of `adeu.runs.statistics`.
-        better: whether "more" of it is better, or "less"; "": neither.
-        paired: whether two cases can be compared in it seed by seed.
+        better: whether "more" or "less" is better; "" if neither.
+        paired: whether two cases can be compared seed by seed.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Metric:
 
 
 def first_solved(curves: Curves, unit: str) -> NDArray[np.float64]:
-    """The episode or the step at which each seed had solved its task; infinity: never."""
+    """The episode or step at which each seed first solved its task; infinity if never."""
     solved = curves["solved"] > 0
     first = curves[unit][np.arange(len(solved)), solved.argmax(axis=1)]
     return np.where(solved.any(axis=1), first, np.inf)
@@ -79,11 +79,11 @@ def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
 
 
 PROBLEM = ("env", "lake", "sea", "episodes", "steps")
-"""Settings that say what is learned, and for how long."""
+"""Settings that define the task and the length of training."""
 
 
 def _same_problem(stored: Json, setting: Setting) -> bool:
-    """Whether a stored setting agrees with another one in what both say of the problem."""
+    """Whether two settings have equal values for each of `PROBLEM` that both have."""
     theirs, mine = fill_in(stored, setting), to_data(setting)
     if not (isinstance(stored, dict) and isinstance(theirs, dict) and isinstance(mine, dict)):
         return False
@@ -91,7 +91,7 @@ def _same_problem(stored: Json, setting: Setting) -> bool:
 
 
 WATCHED = ("uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "explored", "deviation", "switches")
-"""What curves show of exploration, where a run wrote it."""
+"""The exploration columns of curves, for runs that have them."""
 
 
 def read(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
@@ -103,21 +103,21 @@ def read(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 class Experiment:
     """
     Args:
-        name: what the command line calls it.
-        title: what it is, in a line; `{size}` is replaced by the setting of that name.
-        lesson: what its table shows, in a sentence.
+        name: its name on the command line.
+        title: a one-line description; `{size}` is replaced by the setting of that name.
+        lesson: one sentence on what the table shows.
         cases: a setting for each case.
         metrics: the table's columns.
-        draw: makes the plots in a folder, from each case's curves, and returns where they are.
+        draw: draws the plots into a folder, from each case's curves, and returns their paths.
         paper: the paper's figures, by case and metric.
         others: figures of sources other than the paper, by source, case and metric.
         bold: a metric; cases within a tenth of the best are printed bold.
-        seeds: which to run by default.
-        read: a run's columns.
-        left_out: cases not to run, whose runs of earlier calls are still shown.
-        reference: the case that the others are compared with, seed by seed; empty: the first.
-        takes: how long it takes on two cores; empty: not measured.
-        smaller: the options of a smaller version with the same lesson, and how long that takes; empty: none is known.
+        seeds: the default seeds.
+        read: reads a run's columns.
+        left_out: cases that are not run, but whose earlier runs are shown.
+        reference: the case that the others are compared with, seed by seed; empty for the first.
+        takes: the running time on two cores; empty if not measured.
+        smaller: options for a smaller version with the same lesson, and its running time; empty if none is known.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Experiment:
 
     @property
     def heading(self) -> str:
-        """The title, with the settings of its cases."""
+        """The title, with the cases' settings filled in."""
         return filled(self.title, map(settings, self.cases.values()))
 
     @property
@@ -146,7 +146,7 @@ class Experiment:
         return self.reference or next(iter(self.cases), "")
 
     def comparable(self, out: pathlib.Path) -> Experiment:
-        """The same, without the figures of the paper and of others for runs of earlier calls with other settings."""
+        """A copy without the paper's and others' figures for cases whose earlier runs have other settings."""
         changed = {
             case
             for case, setting in self.left_out.items()
@@ -161,11 +161,11 @@ class Experiment:
         return dataclasses.replace(self, paper=paper, others=others)
 
     def specs(self, seeds: Sequence[int]) -> list[Spec]:
-        """The runs, seed by seed, so that every case has some early."""
+        """The runs, ordered by seed, so that every case has results early."""
         return [Spec(self.name, case, seed, setting) for seed in seeds for case, setting in self.cases.items()]
 
     def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """What the runs wrote, for each case."""
+        """Reads the curves of each case."""
         found: dict[str, dict[int, Mapping[str, NDArray[Any]]]] = {case: {} for case in self.cases}
         for spec in self.specs(seeds):
             folder = out / spec.name
@@ -175,9 +175,9 @@ class Experiment:
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
-        """What earlier calls completed of other cases, by all their seeds; warns of runs that cannot be read.
+        """Curves of other cases that earlier calls completed, with all their seeds; warns about unreadable runs.
 
-        Cases of another problem, such as a lake of another size, are left out.
+        Skips cases of another task, such as a lake of another size.
         """
 
         def wanted(case: str, seed: int) -> bool:
@@ -189,7 +189,7 @@ class Experiment:
         return self._complete(out, wanted)
 
     def complete(self, out: pathlib.Path, seeds: Sequence[int] | None = None) -> dict[str, Curves]:
-        """All complete runs, or those of these seeds; its own cases first. Warns of unreadable runs."""
+        """Curves of all complete runs, or only of `seeds`; own cases first. Warns about unreadable runs."""
         found = self._complete(out, lambda case, seed: seeds is None or seed in seeds)
         return {case: found[case] for case in dict.fromkeys([*self.cases, *found]) if case in found}
 
@@ -213,11 +213,11 @@ class Experiment:
             raise ValueError(f"{run} cannot be read as a run of {self.name or 'any kind'} ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """What the runs wrote, and after it what earlier calls completed of other cases."""
+        """The curves of this call's cases, followed by those of `beside`."""
         return self.curves(seeds, out) | self.beside(out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
-        """The table: a row for each figure, beside the paper's and that of the reference case."""
+        """The table: a row for each case and metric, with the paper's figure and the comparison to the reference."""
         return [
             summarise(metric, case, curves, self.compared_with, self.paper.get(case, {}).get(metric.name))
             for case in curves
@@ -225,7 +225,7 @@ class Experiment:
         ]
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
-        """Writes `summary.json`, `curves.csv` and the plots; returns the table and where the plots are."""
+        """Writes `summary.json`, `curves.csv` and the plots; returns the table and the plots' paths."""
         from adeu.experiments.lib.watch import warn_saturated  # it imports JAX, which the other commands do not need
 
         folder = out / self.name
@@ -243,12 +243,12 @@ class Family:
     """Experiments of one kind, such as one for each size.
 
     Args:
-        name: what the command line calls it; its members' names begin with it and a slash.
-        title: what it is, in a line.
+        name: its name on the command line; members' names begin with it and a slash.
+        title: a one-line description.
         members: the experiments.
-        draw: makes the plots over all of them, from each case's curves by member, and returns where they are.
-        table: one for the screen of all of them, from each member's `summary`.
-        analysis: another for the screen, from each case's curves by member.
+        draw: draws the plots of all members, from each case's curves by member, and returns their paths.
+        table: makes a table of all members to print, from each member's `summary`.
+        analysis: makes another table to print, from each case's curves by member.
     """
 
     name: str
@@ -267,7 +267,7 @@ def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
 
 
 def stack(tables: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> dict[str, Curves]:
-    """The curves of cases, from their runs' columns by seed; leaves out a case whose runs differ in form."""
+    """Stacks the runs of each case into curves; skips a case whose runs differ in columns or length."""
     curves = {}
     for case, found in tables.items():
         if len(set(map(_shape, found.values()))) > 1:
@@ -289,10 +289,10 @@ def _shape(table: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, tuple[int, ...
 
 
 def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[str | float | None]]:
-    """The seed-averaged curves of each case; None where there is no such figure.
+    """The seed-averaged curves of each case; None where a value is missing.
 
-    The return has its 95% band, or with fewer than 5 seeds each run's in columns `seed-0`, ... An episode is given
-    only if it is the same for all seeds.
+    The return has its 95% band or, with fewer than 5 seeds, one column per run: `seed-0`, ... The episode is None
+    unless it is the same for all seeds.
     """
     few = {case: curve["seed"].astype(int) for case, curve in curves.items() if len(curve["seed"]) < FEWEST}
     single = {f"seed-{seed}": seed for seed in sorted({seed for seeds in few.values() for seed in seeds.tolist()})}
