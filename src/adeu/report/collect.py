@@ -41,11 +41,11 @@ MEANINGS = {
         "the highest point of the curve averaged over seeds; it selects the luckiest evaluation, so it is too high "
         "with few seeds, and has no valid interval"
     ),
-    "first_solved": "when a greedy episode first reached the goal; no figure if a seed never did",
+    "first_solved": "when the task was first solved; no figure if too few seeds solved it",
     "solved": "the share of seeds in which any greedy episode reached the goal",
     "spread": "g(f(s)), averaged over all steps of training: 0 trusts the policy",
     "iqm": "the mean return of the middle half of the seeds",
-    "solved_rate": "the share of seeds that found the treasure in every greedy episode over 100,000 steps",
+    "solved_rate": "the share of seeds that solved the task",
     "violations": "steps onto unsafe cells, per training episode",
 }
 HARMLESS = ("traced", "traced_at")
