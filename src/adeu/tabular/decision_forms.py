@@ -1,7 +1,7 @@
 """g, D and the guard in the kernel: from an uncertainty to an action.
 
-`normalize(g, uncertainty)` is the spread; `sample(D, s, numbers, center, spread, scratch, rng)` the action and whether
-it explores; `follow(D, s, seen, rng)` learns from the step; `restart(D, episode_ended)` resets D's carry;
+`normalize(g, uncertainty)` is the spread; `sample(D, s, numbers, center, spread, scratch, rng)` the action and
+whether it explores; `follow(D, s, seen, rng)` learns from the step; `restart(D, episode_ended)` resets D's carry;
 `advise(guard, s)` the mentor's action, or -1.
 """
 

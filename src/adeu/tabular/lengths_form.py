@@ -27,7 +27,7 @@ class LearnedLengthsForm(NamedTuple):
     score: Floats
     """(lengths,)."""
     now: NDArray[np.int64]
-    """(4,): the action, its steps left, whether it or its length was drawn, whether the table has its first values."""
+    """(4,): the action, its steps left, whether it or its length was drawn; whether the table has values."""
 
 
 @restart.register
