@@ -28,7 +28,7 @@ GOALS = {"lake": LAKE.rewards[1]} | {task: sea.treasure for task, sea in SEAS.it
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
     """Each run's returns, 1 where the goal is reached, of shape (seeds, evaluations)."""
-    return np.clip(curves["return"] / GOALS[task], 0.0, 1.0)
+    return np.asarray(np.clip(curves["return"] / GOALS[task], 0.0, 1.0))
 
 
 def final(task: str, curves: Curves) -> NDArray[np.float64]:

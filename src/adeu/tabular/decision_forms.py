@@ -161,8 +161,8 @@ def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
 
 
 @register_jitable(forceinline=True)
-def any_from(values: Floats, numbers: Numbers, lowest: float, rng: Stream) -> int:
-    """A random one of the actions whose value is at least `lowest`; a single one needs no random number."""
+def any_from(values: Floats, numbers: Any, lowest: float, rng: Stream) -> int:
+    """A random one below len(numbers) whose value is at least `lowest`; a single one needs no random number."""
     count, chosen = 0, 0
     for a in range(len(numbers)):
         if values[a] >= lowest:

@@ -28,16 +28,16 @@ Ints = NDArray[np.int64]
 
 class EveryForm(NamedTuple):
     n: int
-    count: Ints
+    passed: Ints
     """(1,): steps since the last 1."""
 
 
 @measure.register
 def _(f: EveryForm, at: Scene) -> float:
-    f.count[0] += 1
-    if f.count[0] < f.n:
+    f.passed[0] += 1
+    if f.passed[0] < f.n:
         return 0.0
-    f.count[0] = 0
+    f.passed[0] = 0
     return 1.0
 
 
