@@ -77,9 +77,7 @@ def member(name: str, task: str, cases: Mapping[str, Setting], seeds: range, ref
 
 def cases(task: str) -> dict[str, Setting]:
     """Each method with the value that was tuned for the task."""
-    return {
-        name: each.build(task, TUNED.get(task, {}).get(name, each.values[0])) for name, each in methods(task).items()
-    }
+    return {name: each.build(task, TUNED[task][name]) for name, each in methods(task).items()}
 
 
 MARKERS = "os^vDPX*<>hd"
