@@ -15,6 +15,7 @@ from adeu.experiments.lib.family_methods import LAKE, SEA, SEAS, SIZE, TASKS, me
 from adeu.experiments.lib.family_tuned import TUNED
 from adeu.runs.spec import Setting
 from adeu.runs.statistics import Curves, iqm, median
+from adeu.runs.statistics.estimate import average
 
 SEEDS = range(100, 110)
 """Not those of `family-tuning`."""
@@ -34,7 +35,7 @@ def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
 def final(task: str, curves: Curves) -> NDArray[np.float64]:
     """Of each run the mean of the last tenth of its returns."""
     returns = scaled(task, curves)
-    return returns[:, -max(1, returns.shape[1] // 10) :].mean(axis=1)
+    return average(returns[:, -max(1, returns.shape[1] // 10) :], axis=1)
 
 
 def explored(curves: Curves) -> NDArray[np.float64]:
@@ -46,7 +47,7 @@ def explored(curves: Curves) -> NDArray[np.float64]:
 def metrics(task: str) -> tuple[Metric, ...]:
     return (
         Metric("final", "final, IQM", lambda curves: final(task, curves), ".2f", iqm),
-        Metric("area", "area under the curve, IQM", lambda curves: scaled(task, curves).mean(axis=1), ".2f", iqm),
+        Metric("area", "area under the curve, IQM", lambda curves: average(scaled(task, curves), axis=1), ".2f", iqm),
         Metric(
             "episodes_to_solve",
             "episodes to solve, median",
@@ -98,7 +99,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         task = name.rpartition("/")[2]
         for case, curve in curves.items():
             color, marker = looks[case]
-            area, share = iqm(scaled(task, curve).mean(axis=1)), 100 * float(np.mean(explored(curve)))
+            area, share = iqm(average(scaled(task, curve), axis=1)), 100 * float(np.mean(explored(curve)))
             value = area.value or 0.0
             low, high = (value if end is None else end for end in (area.low, area.high))
             axes.plot([share, share], [low, high], color=color, linewidth=1.2, alpha=0.6)
