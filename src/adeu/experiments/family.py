@@ -63,6 +63,7 @@ def member(name: str, task: str, cases: Mapping[str, Setting], seeds: range, ref
     return Experiment(
         name=f"{name}/{task}",
         title=f"earlier methods as special cases: {TITLES[task]}",
+        takes="a minute",
         lesson=(
             "final: the mean of the last tenth of the greedy episodes; area: the mean of all of them; both in shares "
             "of the goal's reward. All methods of a task have the same learner."
