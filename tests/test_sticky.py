@@ -31,7 +31,9 @@ def by_table():
     model = from_arrays(np.zeros((2, ACTIONS), int), np.zeros((2, ACTIONS)), np.zeros((2, ACTIONS), bool))
     form, stream, scratch = lower(adeu.Sticky(MEAN), model), streams(0, 1)[0], np.empty(ACTIONS)
     with np.errstate(over="ignore"):
-        drawn = [sample(form, tuple(range(ACTIONS)), np.zeros(ACTIONS), 1.0, scratch, stream) for _ in range(STEPS)]
+        drawn = [
+            sample(form, 0, tuple(range(ACTIONS)), np.zeros(ACTIONS), 1.0, scratch, stream) for _ in range(STEPS)
+        ]
     assert all(explored for _, explored in drawn)
     return np.array([action for action, _ in drawn])
 

@@ -195,7 +195,7 @@ def test_the_tabular_form_agrees():
         carry, s = start(jax.random.fold_in(KEY, episode)), LAKE.start
         form.coin[0] = float(carry.coin)
         for number in range(12):
-            at = Scene(s, number, np.zeros(4), np.zeros((1, 1, 4)), np.zeros(1, np.int64))
+            at = Scene(s, number, np.zeros(4), np.zeros((1, 1, 4)), np.zeros(1, np.int64), stream)
             uncertainty, carry = act(KEY, state, carry, s)
             assert measure(form, at) == float(uncertainty)
             assert form.advice[0] == (-1 if uncertainty else int(carry.action))

@@ -118,7 +118,7 @@ def test_an_environment_without_a_table():
     [
         (adeu.Rnd(), r"Rnd\(.* has no tabular form; adeu.tabular.lower.register"),
         (adeu.Inverse(adeu.from_function(abs)), "FromFunction.* has no tabular form"),
-        (adeu.Triggered(adeu.Every(3)), r"Triggered\(.* has no tabular form"),
+        (adeu.Triggered(adeu.Rnd()), r"Rnd\(.* has no tabular form"),
         (adeu.TdError(), "TdError.* has no tabular form without num_states"),
         (adeu.HyperStates(adeu.EnsembleStd(), [0] * S), "HyperStates.* has no tabular form, because the values"),
     ],

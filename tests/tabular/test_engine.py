@@ -96,6 +96,12 @@ EXPLORERS = {
         ),
         {},
     ),
+    "triggers": (
+        adeu.recipes.vdsc(0.2, k=3, counts=adeu.Counts(S), duration=2, random=True, start="explore"),
+        {"learners": tabular.Learners(size=2)},
+    ),
+    "episodes": (adeu.recipes.blind_every(3, per="episode", duration=2), {}),
+    "ute": (adeu.recipes.ute(heads=2, longest=3), {}),
     "go-explore": (adeu.recipes.go_explore(longest=20, mean=3.0), {}),
     "carried": (adeu.Explorer(adeu.Schedule(1.0, 0.1, 100), adeu.Saturating(1.0), adeu.Options(carried=True)), {}),
     "vdbe": (

@@ -39,12 +39,18 @@ MECHANISMS = [
     adeu.BestActionGap([0, 2, 1, 1, 0]),
     adeu.HyperStates(adeu.Sum((adeu.Counts(2), adeu.TdError(2))), [0, 1, 1, 0, 1]),
     adeu.Inverse(adeu.Rollouts(adeu.Sum((COST, adeu.TdError(S))), rho=0.0, c=1.0)),
+    adeu.Every(3),
+    adeu.ValuePromise(k=4, gamma=0.8),
+    adeu.ValuePromise(k=4, gamma=0.8, form="td"),
+    adeu.Homeostasis(adeu.Sum((adeu.ValuePromise(k=2), adeu.TdError(S, signal="value_change"))), rate=0.1),
+    adeu.Rollouts(adeu.Every(4), rho=0.0, c=adeu.Triggered(adeu.Every(5), duration=2)),
+    adeu.Rollouts(adeu.Every(4), rho=1.0, c=adeu.Triggered(adeu.Every(5), duration=2, c=0.3)),
 ]
 
 
 @pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
+def double_precision_with_overflow():
+    with jax.enable_x64(True), np.errstate(over="ignore"):
         yield
 
 
@@ -54,26 +60,25 @@ def test_mechanisms_agree_along_a_walk(f):
     lowered, visits = lower(f, MODEL), np.zeros(S, np.int64)
     key = jax.random.key(0)
     state, carry = f.init(key, 0), f.begin(key)
-    with np.errstate(over="ignore"):
-        begin(lowered, stream)
+    begin(lowered, stream)
+    reward = 0.0
     for step in range(40):
         s, a = int(rng.integers(S)), int(rng.integers(A))
         q = rng.normal(scale=5.0, size=(S, LEARNERS, A)).round()
         mask = np.array([True, step % 3 > 0, True])
         center = q[s].mean(axis=0)
-        at = Scene(s, step, np.where(mask, center, -np.inf), q, visits)
-        theirs, carry = f.measure(
-            key, state, carry, s, center=center, q_values=q[s], action_mask=mask, step=step, explored=False
-        )
+        at = Scene(s, step, np.where(mask, center, -np.inf), q, visits, stream)
+        given = {"center": center, "q_values": q[s], "action_mask": mask, "step": step, "reward": reward}
+        theirs, carry = f.measure(key, state, carry, s, explored=False, **given)
         assert measure(lowered, at) == pytest.approx(float(theirs), rel=1e-12)
 
         cost, td_error = float(rng.choice([0.0, 10.0])), float(rng.normal())
-        change = float(rng.normal())
+        change, reward = rng.normal(size=2).tolist()
         prepare(lowered, at, a)
         q[s, :, a] += change
-        observe(lowered, at, Seen(a, 0.0, s, False, cost), td_error)
+        observe(lowered, at, Seen(a, reward, s, False, cost), td_error)
         visits[s] += 1
-        seen = adeu.Transition(s, a, 0.0, s, False, False, cost)
+        seen = adeu.Transition(s, a, reward, s, False, False, cost)
         state = f.observe(state, seen, td_error=td_error, value_change=change)
 
 
@@ -87,7 +92,7 @@ def test_a_bandit_chooses_the_same_arms(f):
     for episode in range(60):
         begin(lowered, stream)
         for step in range(3):
-            at = Scene(0, step, np.zeros(A), np.zeros((S, 1, A)), np.zeros(S, np.int64))
+            at = Scene(0, step, np.zeros(A), np.zeros((S, 1, A)), np.zeros(S, np.int64), stream)
             arms.append(measure(lowered, at))
             assert arms[-1] == f.measure(key, state, (), 0)[0]
             reward = float(rng.normal()) + 3 * (arms[-1] > 0.25)
@@ -116,8 +121,7 @@ def test_normalizers_agree(g, x):
 def frequencies(D, center, spread, draws=4000):
     """How often each action is taken, and the share that explores."""
     lowered, stream, scratch = lower(D, MODEL), streams(1, 1)[0], np.empty(A)
-    with np.errstate(over="ignore"):
-        taken = [sample(lowered, NUMBERS, center, spread, scratch, stream) for _ in range(draws)]
+    taken = [sample(lowered, 0, NUMBERS, center, spread, scratch, stream) for _ in range(draws)]
     actions, explored = np.array(taken).T
     return np.bincount(actions, minlength=A) / draws, explored.mean()
 
@@ -158,8 +162,7 @@ def test_options_agree_in_distribution(D):
 
 def test_options_play_their_sequence():
     lowered, stream = lower(adeu.Options(options=[[1, 0]]), MODEL), streams(0, 1)[0]
-    with np.errstate(over="ignore"):
-        actions = [sample(lowered, NUMBERS, np.array([9.0, 0.0, 0.0]), 1.0, np.empty(A), stream)[0] for _ in range(4)]
+    actions = [sample(lowered, 0, NUMBERS, np.array([9.0, 0.0, 0.0]), 1.0, np.empty(A), stream)[0] for _ in range(4)]
     assert actions == [1, 0, 1, 0]
 
 

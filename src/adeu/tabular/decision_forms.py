@@ -1,7 +1,8 @@
 """g, D and the guard in the kernel: from an uncertainty to an action.
 
-`normalize(g, uncertainty)` is the spread; `sample(D, numbers, center, spread, scratch, rng)` the action and whether
-it explores; `restart(D, episode_ended)` resets D's carry; `advise(guard, s)` the mentor's action, or -1.
+`normalize(g, uncertainty)` is the spread; `sample(D, s, numbers, center, spread, scratch, rng)` the action and
+whether it explores; `follow(D, s, seen, rng)` learns from the step; `restart(D, episode_ended)` resets D's carry;
+`advise(guard, s)` the mentor's action, or -1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from adeu.tabular.f_forms import Seen
 from adeu.tabular.operation import operation
 from adeu.tabular.stream import Stream, below, uniform
 
@@ -27,8 +29,15 @@ def normalize(g: Any, uncertainty: float) -> float:
 
 
 @operation
-def sample(D: Any, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream) -> tuple[int, bool]:
-    raise TypeError(f"{D} has no rule for sample(D, numbers, center, spread, scratch, rng)")
+def sample(
+    D: Any, s: int, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+) -> tuple[int, bool]:
+    raise TypeError(f"{D} has no rule for sample(D, s, numbers, center, spread, scratch, rng)")
+
+
+@operation
+def follow(D: Any, s: int, seen: Seen, rng: Stream) -> None:
+    """Learn from a step; do nothing where no rule is registered."""
 
 
 @operation
@@ -152,8 +161,8 @@ def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
 
 
 @register_jitable(forceinline=True)
-def any_from(values: Floats, numbers: Numbers, lowest: float, rng: Stream) -> int:
-    """A random one of the actions whose value is at least `lowest`; a single one needs no random number."""
+def any_from(values: Floats, numbers: Any, lowest: float, rng: Stream) -> int:
+    """A random one below len(numbers) whose value is at least `lowest`; a single one needs no random number."""
     count, chosen = 0, 0
     for a in range(len(numbers)):
         if values[a] >= lowest:
@@ -176,7 +185,7 @@ def greedy(values: Floats, numbers: Numbers, rng: Stream) -> int:
 
 @sample.register
 def _(
-    D: CategoricalForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: CategoricalForm, s: int, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     trust = (1.0 - min(max(spread, 0.0), 1.0)) / D.temperature
     highest = best(center, numbers)
@@ -188,7 +197,7 @@ def _(
 
 @sample.register
 def _(
-    D: BernoulliForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: BernoulliForm, s: int, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     explored = uniform(rng) < spread
     lowest = -1.7976931348623157e308 if explored else best(center, numbers)
@@ -197,7 +206,7 @@ def _(
 
 @sample.register
 def _(
-    D: StickyForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: StickyForm, s: int, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     explored = uniform(rng) < spread
     if not explored:
@@ -210,7 +219,7 @@ def _(
 
 @sample.register
 def _(
-    D: OptionsForm, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
+    D: OptionsForm, s: int, numbers: Numbers, center: Floats, spread: float, scratch: Floats, rng: Stream
 ) -> tuple[int, bool]:
     option, left = D.now[0], D.now[1]
     if left == 0 and uniform(rng) < spread:

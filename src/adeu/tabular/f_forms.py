@@ -33,6 +33,8 @@ class Scene(NamedTuple):
     """(S, learners, A)."""
     visits: NDArray[np.int64]
     """(S,): completed visits, without the current one."""
+    rng: Stream
+    """For random numbers."""
 
 
 class Seen(NamedTuple):
@@ -390,7 +392,7 @@ def _(f: ConditionedRatioForm, at: Scene) -> float:
 
 @measure.register
 def _(f: HyperStatesForm, at: Scene) -> float:
-    return measure(f.f, Scene(f.groups[at.s], at.step, at.center, at.q, f.visits))
+    return measure(f.f, Scene(f.groups[at.s], at.step, at.center, at.q, f.visits, at.rng))
 
 
 @observe.register
@@ -398,7 +400,7 @@ def _(f: HyperStatesForm, at: Scene, seen: Seen, td_error: float) -> None:
     group = f.groups[at.s]
     next_group = f.groups[seen.next_state]
     grouped = Seen(seen.action, seen.reward, next_group, seen.terminated, seen.cost)
-    observe(f.f, Scene(group, at.step, at.center, at.q, f.visits), grouped, td_error)
+    observe(f.f, Scene(group, at.step, at.center, at.q, f.visits, at.rng), grouped, td_error)
     f.visits[group] += 1
 
 
@@ -406,7 +408,8 @@ def _(f: HyperStatesForm, at: Scene, seen: Seen, td_error: float) -> None:
 def _(f: RolloutsForm, at: Scene) -> float:
     if f.coin[1] == UNDECIDED:
         f.coin[1] = 1.0 if f.coin[0] < measure(f.rho, at) else 0.0
-    return measure(f.c, at) if f.coin[1] == 1.0 else measure(f.f, at)
+    usual, rolled = measure(f.f, at), measure(f.c, at)  # both, because a mechanism may count its calls
+    return rolled if f.coin[1] == 1.0 else usual
 
 
 @begin.register
@@ -431,7 +434,7 @@ def _(f: RolloutsForm, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.c, at, seen, td_error)
 
 
-def _begin_one(f: Any, rng: Stream) -> None:
+def begin_one(f: Any, rng: Stream) -> None:
     begin(f.f, rng)
 
 
@@ -440,7 +443,7 @@ def _begin_both(f: Any, rng: Stream) -> None:
     begin(f.other, rng)
 
 
-def _prepare_one(f: Any, at: Scene, action: int) -> None:
+def prepare_one(f: Any, at: Scene, action: int) -> None:
     prepare(f.f, at, action)
 
 
@@ -449,7 +452,7 @@ def _prepare_both(f: Any, at: Scene, action: int) -> None:
     prepare(f.other, at, action)
 
 
-def _observe_one(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
+def observe_one(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.f, at, seen, td_error)
 
 
@@ -458,10 +461,10 @@ def _observe_both(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
     observe(f.other, at, seen, td_error)
 
 
-begin.register(HyperStatesForm, _begin_one)
-begin.register(InverseForm, _begin_one)
-prepare.register(InverseForm, _prepare_one)
-observe.register(InverseForm, _observe_one)
+begin.register(HyperStatesForm, begin_one)
+begin.register(InverseForm, begin_one)
+prepare.register(InverseForm, prepare_one)
+observe.register(InverseForm, observe_one)
 for both in (SumForm, ProductForm, RatioForm, ConditionedRatioForm):
     begin.register(both, _begin_both)
     prepare.register(both, _prepare_both)

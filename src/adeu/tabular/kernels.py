@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from adeu.tabular.decision_forms import advise, greedy, normalize, restart, sample
+from adeu.tabular.decision_forms import advise, follow, greedy, normalize, restart, sample
 from adeu.tabular.f_forms import Scene, Seen, begin, measure, observe, prepare
 from adeu.tabular.learner_forms import learn, prefer, renew, value
 from adeu.tabular.model import first_state, outcome
@@ -109,13 +109,13 @@ def train(
         uncertainties, spreads = 0.0, 0.0
         for _ in range(settings.max_steps):
             prefer(learner, model.mask, s, center)
-            at = Scene(s, step, center, learner.q, visits)
+            at = Scene(s, step, center, learner.q, visits, rng)
             uncertainty = measure(f, at)
             spread = normalize(g, uncertainty)
             if impose(guard, s, center):
                 spread = 0.0
                 restart(D, False)
-            a, explored = sample(D, model.mask.numbers, center, spread, scratch, rng)
+            a, explored = sample(D, s, model.mask.numbers, center, spread, scratch, rng)
 
             k = outcome(model, s, a, rng)
             note(trace, Step(s, a, explored, uncertainty, spread, model.reward[k], model.cost[k]), center)
@@ -126,6 +126,7 @@ def train(
             prepare(f, at, a)
             td_error = learn(learner, model.mask, s, seen, settings.gamma, rng)
             observe(f, at, seen, td_error)
+            follow(D, s, seen, rng)
             violations += seen.cost > 0
             explorations += explored
             switches += explored != before

@@ -23,10 +23,12 @@ import adeu.mechanisms.ensemble
 import adeu.mechanisms.first_return
 import adeu.mechanisms.hyper_states
 import adeu.mechanisms.td_error
+import adeu.mechanisms.triggers
+import adeu.mechanisms.value_promise
 import adeu.normalizers
 from adeu.core.contract import Mechanism
 from adeu.core.explorer import Explorer
-from adeu.tabular import decision_forms, f_forms
+from adeu.tabular import decision_forms, f_forms, lengths_form, trigger_forms
 from adeu.tabular.model import Deterministic, Model
 
 
@@ -146,6 +148,37 @@ def _(part: adeu.mechanisms.first_return.FirstReturn, model: Model) -> Any:
 
 
 @lower.register
+def _(part: adeu.mechanisms.triggers.Every, model: Model) -> Any:
+    return trigger_forms.EveryForm(part.n, np.zeros(1, np.int64))
+
+
+@lower.register
+def _(part: adeu.mechanisms.triggers.Triggered, model: Model) -> Any:
+    return trigger_forms.TriggeredForm(
+        lower(part.trigger, model),
+        part.duration,
+        part.random,
+        part.per == "episode",
+        part.start == "explore",
+        part.c,
+        np.array([0, -1]),
+    )
+
+
+@lower.register
+def _(part: adeu.mechanisms.triggers.Homeostasis, model: Model) -> Any:
+    return trigger_forms.HomeostasisForm(lower(part.signal, model), part.rate, np.array([0.0, 0.0, 1.0, 0.0]))
+
+
+@lower.register
+def _(part: adeu.mechanisms.value_promise.ValuePromise, model: Model) -> Any:
+    values, rewards = np.zeros((2, part.k))
+    return trigger_forms.ValuePromiseForm(
+        part.gamma, part.form == "td", values, rewards, np.zeros(1), np.zeros(1, np.int64)
+    )
+
+
+@lower.register
 def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
     return functools.reduce(f_forms.SumForm, [lower(term, model) for term in part.terms])
 
@@ -228,6 +261,21 @@ def _(part: adeu.distributions.Options, model: Model) -> Any:
     tail = -adeu.distributions.zeta_survival(part.mu, part.longest)
     return decision_forms.OptionsForm(
         part.carried, table, lengths, weights, tail, np.zeros(len(options)), np.zeros(2, np.int64)
+    )
+
+
+@lower.register
+def _(part: adeu.distributions.LearnedLengths, model: Model) -> Any:
+    values = np.zeros((model.num_states, part.heads, model.num_actions, part.longest))
+    return lengths_form.LearnedLengthsForm(
+        part.gamma,
+        part.lam,
+        part.mask_probability,
+        part.step_size,
+        part.start,
+        values,
+        np.zeros(part.longest),
+        np.zeros(4, np.int64),
     )
 
 
