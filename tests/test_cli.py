@@ -326,7 +326,7 @@ class TestTrain:
             (["CartPole-v1", "--steps", "1500"], "steps takes a multiple of evaluate_every=1000, got 1500"),
             (
                 ["CartPole-v1", "--f", "counts"],
-                "--f takes a part that fits dqn in CartPole-v1, such as EnsembleStd, Rnd",
+                "--f takes a part that fits dqn in CartPole-v1, such as EnsembleStd, HashCounts, ",
             ),
             (
                 ["CliffWalking-v1", "--f", "rnd"],
@@ -336,7 +336,7 @@ class TestTrain:
                 ["CliffWalking-v1", "--g", "counts"],
                 "--g takes a part that fits q-learning in CliffWalking-v1, such as Clip, Identity",
             ),
-            (["CliffWalking-v1", "--D", "gaussian"], "such as Bernoulli, Categorical, Options; got 'gaussian'"),
+            (["CliffWalking-v1", "--D", "gaussian"], "such as Bernoulli, Categorical, LearnedLengths, Options, "),
             (["CliffWalking-v1", "--f", "cuonts"], "did you mean 'Counts'"),
             (["CliffWalking-v1", "--f", "schedule"], 'give it as JSON, {"part": "Schedule", ...}'),
             (

@@ -9,7 +9,7 @@ from tests.command import run_here
 from tests.report.browser import browser
 
 SEA = ["--seeds", "0", "--set", "sea.size=8", "--set", "steps=4000", "--set", "traced=[5,200]"]
-POLE = ["--seeds", "0:2", "--steps", "1000", "--set", "warmup=100", "--set", "evaluate_every=500"]
+POLE = ["--f", "rnd", "--seeds", "0:2", "--steps", "1000", "--set", "warmup=100", "--set", "evaluate_every=500"]
 POLE += ["--set", "evaluate_episodes=1", "--set", "traced=[]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 LAKE = "-size=30-episodes=600-traced=0.05+0.2+0.5+1"
