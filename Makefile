@@ -45,7 +45,7 @@ dist: .venv/setup  ## before a release: sdist and wheel in dist/, tried with eac
 	$(BIN)/python -m build --wheel --outdir build/dist . > build/dist/log
 	cmp dist/*.whl build/dist/*.whl
 	tar xzf dist/*.tar.gz -C build/dist --strip-components 1
-	cd build/dist && PYTHONPATH=src $(CURDIR)/$(BIN)/pytest -n 0 -q tests/test_docs.py tests/test_house.py tests/test_numbers.py tests/adapters/test_versions.py
+	cd build/dist && PYTHONPATH=src $(CURDIR)/$(BIN)/pytest -n 0 -q -m "not slow" tests/test_docs.py tests/test_house.py tests/test_numbers.py tests/adapters/test_versions.py
 	for each in $(PYTHONS); do \
 		$$each -m venv --clear build/empty && build/empty/bin/pip install --quiet --no-compile dist/*.whl && \
 		(cd build && empty/bin/python ../.ci/wheel.py && empty/bin/adeu run switching --out runs --quiet) || exit 1; \
