@@ -74,14 +74,16 @@ class Killer:
 
     def __init__(self, cluster, out, gate):
         self.cluster, self.out, self.gate = cluster, out, gate
-        self.events, self.done = [], {}
+        self.events, self.done, self.killed = [], {}, False
 
     def __call__(self, event):
         self.events.append(event)
         if event.finished:
             self.done[event.spec] = written(self.out, event.spec)
-        if not self.gate.exists() and len(list(self.out.rglob(CHECKPOINT))) == 2:
+        if not self.killed and len(list(self.out.rglob(CHECKPOINT))) == 2:
+            self.killed = True
             self.cluster.remove_node(self.cluster.nodes[0], allow_graceful=False)
+        if event.retried:  # not before: the run of a killed node may go on for a moment
             self.gate.touch()
 
     def of(self, spec):
