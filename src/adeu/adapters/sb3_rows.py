@@ -10,7 +10,7 @@ from adeu.behavior.tally import Tally
 
 
 class ExplorationRows(KVWriter):
-    """Adds the figures of a tally to what a logger writes, each time it writes: percentiles are no running means.
+    """Adds the figures of a tally to each output of a logger; percentiles cannot be running means.
 
     It stands before the logger's output formats. A copy, as a copied model has it, adds nothing.
 

@@ -37,7 +37,7 @@ class Hosting:
     def __init__(self, agent: AnyAgent, reader: Reader) -> None:
         self._agent, self._reader, self._hosts = agent, reader, agent_hosts(agent)
         self.nothing = dict.fromkeys((host.name for host in self._hosts), 0.0)
-        """In place of their numbers where nobody reads them: in greedy episodes."""
+        """Placeholders for the hosts' values in greedy episodes, which do not use them."""
         self.learners = [host.learn for host in self._hosts if host.learn is not None]
 
     def compute(self, obs: NDArray[Any]) -> dict[str, NDArray[Any]]:

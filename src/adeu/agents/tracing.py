@@ -18,7 +18,7 @@ Columns = Mapping[str, NDArray[np.generic]]
 
 
 def check_fractions(owner: object, name: str, fractions: Sequence[float]) -> None:
-    """Rejects what is no fraction of training."""
+    """Rejects values that are not fractions of training."""
     for fraction in fractions:
         check.as_number(owner, name, fraction, at_least=0, at_most=1)
 

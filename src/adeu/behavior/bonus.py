@@ -51,7 +51,7 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
     f measures s' with what it knew before the step, then learns it: counts from every step, networks from the last
     `batch` steps, every `every` steps. The state in which an episode ends is measured and learned like any other.
     The deviation is the running standard deviation of the discounted sum of f, as in RND; a scale then has about the
-    same effect for every f. `info["adeu/bonus"]` has what was added.
+    same effect for every f. `info["adeu/bonus"]` is the amount added.
 
     A vector of environments shares one f: `Bonus(vector, f)` returns a `VectorBonus`, in any autoreset mode. f sees
     observations, and a cost where `info` has one. An f that needs an agent (`EnsembleStd`, `TdError`) is rejected,

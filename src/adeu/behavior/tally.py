@@ -15,7 +15,7 @@ from adeu.core.explorer import Explorer
 COUNTED = ("steps", "uncertainty", "spread", "explored", "deviation", "switches", "episodes")
 PERCENTILES = {"spread_p10": 10.0, "spread_p90": 90.0}
 MOST = 2**20
-"""Spreads that percentiles are taken of: the latest, where nobody asks for the figures any sooner."""
+"""The number of latest spreads kept for percentiles."""
 
 
 class Tally:
