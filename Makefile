@@ -63,7 +63,7 @@ lowest: .venv/setup  ## each other lower bound, once, before it is changed; long
 	build/lowest-core/bin/pip install --quiet --no-compile $$($(PYTHON) -c '$(LOWEST)') pytest pytest-xdist hypothesis equinox optax
 	PYTHONPATH=src build/lowest-core/bin/pytest -n 0 -q tests/contract tests/core tests/mechanisms tests/test_normalizers.py \
 		tests/test_registry.py tests/test_bad_parts.py tests/tabular/test_engine.py \
-		--deselect tests/tabular/test_engine.py::test_a_part_of_ones_own_joins  # numpy 1.26 and numba 0.60 round exp differently
+		--deselect tests/tabular/test_engine.py::test_a_users_part_can_be_registered  # numpy 1.26 and numba 0.60 round exp differently
 	$(PYTHON) -m venv --clear build/lowest-ray
 	build/lowest-ray/bin/pip install --quiet --no-compile . "ray[client]==2.40.0" pytest pytest-xdist hypothesis
 	build/lowest-ray/bin/pytest -n 0 -q tests/runs/test_ray.py

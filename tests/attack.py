@@ -1,8 +1,8 @@
-"""Attacks run folders, saved behaviours, the working folder and training loops, and prints what held: `make attack`.
+"""Attack run folders, saved behaviors, the working folder and training loops, and print the results: `make attack`.
 
-Each attack is tried as often as its seconds allow. A try holds if the file is rejected by name, or if what is read
-did not change. Nothing outside of the folder may be read or written, nothing may hang, nothing may be executed. Right
-answers of environments are accepted, wrong ones rejected by name; one that ends its worker fails its own run alone.
+Each attack is repeated for some seconds. A try holds if the error names the file, or if the data that is read
+did not change. Nothing outside the folder may be read or written, nothing may hang, nothing may be executed. Valid
+return values of environments are accepted, bad ones rejected; an environment that ends its worker fails only its run.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from tests.runs.keeping import Keeping
 from tests.runs.processes import start, wait_until, workers
 
 SECONDS = 20.0
-"""For each attack but those that start processes: these are made first, and take what they take."""
+"""Seconds for each attack, except those that start processes: these run first and have no limit."""
 LONGEST = 560.0
-"""Seconds for all: on a busy machine the last attacks get less than `SECONDS` each."""
+"""Seconds for all attacks: on a busy machine the last ones get less than `SECONDS` each."""
 SLOWEST = 60
-"""Seconds after which something hangs."""
+"""Seconds after which a call counts as hanging."""
 SECRET = "97531.25"
 SPECS = [
     *(
@@ -59,7 +59,7 @@ SPECS = [
 LAKE = ("frozen-lake", "--set", "lake.size=60", "--set", "episodes=20000", "--seeds", "0:2")
 ADEU = [sys.executable, "-P", "-c", "from adeu.cli import main; main()"]
 Attack = Callable[[pathlib.Path, random.Random], Iterator[bool]]
-"""Yields whether it held, try by try, in a folder of its own."""
+"""Yield for each try whether it held; an attack gets an empty folder and a random generator."""
 
 
 def hang(*_: object) -> None:
@@ -67,7 +67,7 @@ def hang(*_: object) -> None:
 
 
 def rejected_or(attempt: Callable[[], object], unchanged: Callable[[object], bool]) -> bool:
-    """Whether an attempt raises an error that a user can read, or has the result that it should have."""
+    """Return whether an attempt raises an error with a message, or returns the right result."""
     signal.alarm(SLOWEST)
     try:
         return unchanged(attempt())
@@ -80,7 +80,7 @@ def rejected_or(attempt: Callable[[], object], unchanged: Callable[[object], boo
 
 
 def damaged(content: bytes, rng: random.Random, cut: bool) -> bytes:
-    """The content, cut somewhere or with a bit flipped."""
+    """Return the content, truncated at a random place or with a random bit flipped."""
     place = rng.randrange(len(content))
     return (
         content[:place]
@@ -90,7 +90,7 @@ def damaged(content: bytes, rng: random.Random, cut: bool) -> bytes:
 
 
 class Remaining(Folder):
-    """A folder whose checkpoint stays when the run ends."""
+    """A folder that keeps the checkpoint when the run ends."""
 
     def remove(self, name: str) -> None:
         pass
@@ -126,7 +126,7 @@ def behaviors(folder: pathlib.Path, rng: random.Random, cut: bool) -> Iterator[b
 
 
 def complete(folder: pathlib.Path) -> pathlib.Path:
-    """A folder of complete runs, made once."""
+    """Return a copy of a folder of complete runs, which is made once."""
     made = folder.parent / "complete"
     if not made.exists():
         assert sweep(SPECS, made, jobs=1) == {}
@@ -156,7 +156,7 @@ def run_files(folder: pathlib.Path, rng: random.Random, cut: bool) -> Iterator[b
 
 
 def planted(folder: pathlib.Path, rng: random.Random, kind: str) -> Iterator[bool]:
-    """Something else in the place of a file or a folder; then all that reads a folder."""
+    """Replace a file or folder by something else, then call everything that reads a folder."""
     out = complete(folder)
     outside, whole = folder.parent / "outside", columns(out)
     before = {path.name: path.read_bytes() for path in outside.iterdir()}
@@ -192,7 +192,7 @@ def remove(path: pathlib.Path) -> None:
 
 
 def shadows(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
-    """Modules beside every command, and a configuration of numba that names a cache there."""
+    """Run commands beside modules that shadow imports, and a numba configuration that sets a cache folder."""
     trap = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch()\n"
     for name in ("adeu", "coverage", "json", "numba", "numpy", "queue", "random", "rich", "sitecustomize", "yaml"):
         (folder / f"{name}.py").write_text(trap)
@@ -211,7 +211,7 @@ def results(out: pathlib.Path) -> dict[str, bytes]:
 
 
 def kills(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
-    """A command killed again and again: it ends in the bytes of one that nobody killed."""
+    """Kill a command repeatedly: in the end its files equal those of an uninterrupted one."""
     assert start(*LAKE, out=folder / "whole").wait() == 0
     whole, out, process = results(folder / "whole"), folder / "out", None
     deadline = time.monotonic() + 2 * SECONDS
@@ -231,14 +231,14 @@ def kills(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
 
 
 def full_disk(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
-    """A disk that is full before the runs are complete; then it grows."""
+    """Fill the disk before the runs are complete, then enlarge it."""
     out = complete(folder)
     whole, disk = columns(out), folder / "disk"
     disk.mkdir()
     for size in (16, 24, 32, 48):
         mount = ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(disk)]
         if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-            print("full disk: skipped, since only root may mount a disk", file=sys.stderr)
+            print("full disk: skipped, because only root can mount a disk", file=sys.stderr)
             return
         try:
             held = rejected_or(
@@ -256,7 +256,7 @@ def full_disk(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
 
 
 def bad_environments(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
-    """What `reset` and `step` return, drawn with hypothesis, in training, in evaluation and for `Behavior`."""
+    """Draw return values of `reset` and `step` with hypothesis, for training, evaluation and `Behavior`."""
     settings = hypothesis.settings(
         max_examples=50,
         database=None,
@@ -271,7 +271,7 @@ def bad_environments(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]
         outcomes.append(answer_held(answer))
         signal.alarm(0)
         if not outcomes[-1]:
-            print(f"not held: {answer}", file=sys.stderr)
+            print(f"did not hold: {answer}", file=sys.stderr)
 
     while True:
         hypothesis.seed(rng.randrange(2**32))(settings(hypothesis.given(answers())(attempt)))()
@@ -280,7 +280,7 @@ def bad_environments(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]
 
 
 def ended_workers(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
-    """Runs whose steps exit, kill their process or flood its output: each fails, or completes, by itself."""
+    """Run steps that exit, kill their process or flood its output: they do not affect other runs."""
     lines = {
         failing.GOOD: "",
         failing.RAISES: "RuntimeError: no trainer",
@@ -299,19 +299,19 @@ def ended_workers(folder: pathlib.Path, rng: random.Random) -> Iterator[bool]:
 
 ATTACKS: dict[str, Attack] = {
     "modules in the working folder": shadows,
-    "a command killed": kills,
-    "a full disk": full_disk,
+    "killed commands": kills,
+    "full disk": full_disk,
     "environments that end their worker": ended_workers,
-    "a bit of a checkpoint flipped": lambda folder, rng: checkpoints(folder, rng, cut=False),
-    "a checkpoint cut": lambda folder, rng: checkpoints(folder, rng, cut=True),
-    "a bit of a saved behaviour flipped": lambda folder, rng: behaviors(folder, rng, cut=False),
-    "a saved behaviour cut": lambda folder, rng: behaviors(folder, rng, cut=True),
-    "a bit of a complete run flipped": lambda folder, rng: run_files(folder, rng, cut=False),
-    "a file of a complete run cut": lambda folder, rng: run_files(folder, rng, cut=True),
-    "links planted": lambda folder, rng: planted(folder, rng, "link"),
-    "pipes planted": lambda folder, rng: planted(folder, rng, "pipe"),
-    "endless files planted": lambda folder, rng: planted(folder, rng, "endless"),
-    "answers of environments": bad_environments,
+    "checkpoints with a flipped bit": lambda folder, rng: checkpoints(folder, rng, cut=False),
+    "truncated checkpoints": lambda folder, rng: checkpoints(folder, rng, cut=True),
+    "saved behaviors with a flipped bit": lambda folder, rng: behaviors(folder, rng, cut=False),
+    "truncated saved behaviors": lambda folder, rng: behaviors(folder, rng, cut=True),
+    "complete runs with a flipped bit": lambda folder, rng: run_files(folder, rng, cut=False),
+    "complete runs with a truncated file": lambda folder, rng: run_files(folder, rng, cut=True),
+    "planted links": lambda folder, rng: planted(folder, rng, "link"),
+    "planted pipes": lambda folder, rng: planted(folder, rng, "pipe"),
+    "planted endless files": lambda folder, rng: planted(folder, rng, "endless"),
+    "return values of environments": bad_environments,
 }
 
 
@@ -330,7 +330,7 @@ def main() -> int:
             held, deadline = [], 0.0
             with contextlib.closing(attack(folder, rng)) as tries:
                 for outcome in tries:
-                    deadline = deadline or time.monotonic() + seconds  # what the first one prepared does not count
+                    deadline = deadline or time.monotonic() + seconds  # after the first try, which prepares
                     held.append(outcome)
                     if time.monotonic() > deadline and attack not in (kills, shadows, full_disk, ended_workers):
                         break

@@ -1,4 +1,4 @@
-"""A Gymnasium environment that gives a wrong answer at one call."""
+"""A Gymnasium environment that returns a bad value at one call."""
 
 import gymnasium
 import numpy as np
@@ -11,15 +11,15 @@ BOX, STATES = gymnasium.spaces.Box(-1.0, 1.0, (3,)), gymnasium.spaces.Discrete(4
 
 
 class BadEnv(gymnasium.Env):
-    """Episodes of ten steps, in which nothing happens.
+    """Episodes of ten constant steps, except for one bad value.
 
     Args:
-        call: where the answer is wrong, "reset" or "step"; "": nowhere.
-        field: which value of the answer is; "": all of it.
-        value: what it is instead.
-        number: of the call, counted from 1.
-        observation_space: a Box of three numbers or a Discrete.
-        action_space: whatever the agent takes.
+        call: the method that returns the bad value, "reset" or "step"; "" for none.
+        field: the returned value to replace; "" replaces the whole tuple.
+        value: the bad value.
+        number: the number of the bad call, counted from 1.
+        observation_space: a Box of shape (3,) or a Discrete.
+        action_space: any space that the agent supports.
     """
 
     def __init__(self, call="", field="", value=None, number=1, observation_space=BOX, action_space=STATES):

@@ -1,4 +1,4 @@
-"""The command line within the test's process, which saves importing JAX again for each command."""
+"""Run the command line in the process of the test, to avoid importing JAX again for each command."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from adeu import cli
 
 
 def run_here(*arguments):
-    """Runs `adeu` with these arguments and puts back what that changes in this process."""
+    """Run `adeu` with these arguments and undo its changes to this process."""
     line, out, errors = ["adeu", *map(str, arguments)], io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", line),

@@ -1,7 +1,7 @@
-"""Keeps the memory of the process that runs the tests small, and prints its peak.
+"""Limit the memory of the test process, and print its peak.
 
-Compiled programs take megabytes each, and most are not called again. JAX frees them when its caches are cleared, but
-the C library keeps what was freed: it must be told to return it to the system.
+Compiled programs take megabytes each, and most are not called again. Clearing JAX's caches frees them, but the C
+library returns the memory to the system only after malloc_trim.
 """
 
 import ctypes
@@ -12,18 +12,18 @@ import pathlib
 import jax
 import pytest
 
-# With a niceness of 15, which is Ray's own, its workers hardly run on a machine that does other work.
+# With Ray's default niceness of 15, its workers hardly run on a busy machine.
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 GROWTH = 500
-"""Megabytes by which the process may grow until its compiled programs are dropped."""
+"""Megabytes by which the process may grow before its compiled programs are dropped."""
 PEAKS = pytest.StashKey[dict[str, int]]()
 dropped_at = 0
-trim = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)  # glibc's
+trim = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)  # glibc only
 
 
 def memory(field):
-    """Megabytes of this process, as Linux counts them: VmRSS now, VmHWM at most."""
+    """Return the megabytes of this process from /proc: VmRSS is the current value, VmHWM the peak."""
     status = pathlib.Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return sum(int(line.split()[1]) // 1024 for line in lines if line.startswith(field))
@@ -49,7 +49,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """What the test files import stays."""
+    """Measure growth from here: the imports of the test files are not freed."""
     global dropped_at
     dropped_at = memory("VmRSS")
 

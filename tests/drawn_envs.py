@@ -1,4 +1,4 @@
-"""Answers of environments drawn with hypothesis, right and wrong ones, and whether a loop takes them as it should."""
+"""Draw valid and bad return values of environments with hypothesis, and check how loops and `Behavior` treat them."""
 
 import warnings
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from tests.bad_envs import FIELDS, BadEnv
 EXPLORER = adeu.Explorer(adeu.Constant(0.5), adeu.Identity(), adeu.Bernoulli())
 AGENT = Dqn(EXPLORER, hidden=(4,), batch=2, capacity=32, target_every=20)
 STEPS = 20
-"""No more than the warm-up: the agent decides, and learns nothing."""
+"""Equal to the warm-up: the agent acts and learns nothing."""
 
 NUMBERS = st.floats(width=64) | st.sampled_from([0.5, -1.0, 1e300, -1e39, 3.4e38, np.inf, np.nan, 10**400])
 DTYPES = [np.float32, np.float64, np.float16, np.int64, np.uint8, np.bool_, np.complex64, object, "<U3", "M8[s]"]
@@ -29,7 +29,7 @@ VALUES = NUMBERS | ARRAYS | ODD | FLAGS | st.lists(st.floats(-1, 1), min_size=2,
 
 
 class Answer(NamedTuple):
-    """A value in the answer of a call, the others being right."""
+    """One returned value of a call; the others are valid."""
 
     where: str
     call: str
@@ -47,7 +47,7 @@ def answers(draw: st.DrawFn) -> Answer:
 
 
 def is_right(field: str, value: object) -> bool:
-    """Whether an environment with a Box of three numbers may return it; written apart from what is tested."""
+    """Return whether an environment with a Box of shape (3,) may return it, independent of the tested code."""
     if field == "info":
         return isinstance(value, Mapping)
     try:
@@ -63,7 +63,7 @@ def is_right(field: str, value: object) -> bool:
 
 
 def held(answer: Answer) -> bool:
-    """Whether a right answer is accepted, and a wrong one rejected by the names of environment, call and field."""
+    """Return whether a valid value is accepted, or a bad one rejected with the environment, call and field."""
     names = ["next_obs" if answer.where == "behavior" and answer.field == "observation" else answer.field]
     if answer.where != "behavior":
         place = "at step" if answer.where == "training" else "in the evaluation"

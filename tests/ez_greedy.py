@@ -1,13 +1,13 @@
-"""Plain ez-greedy, after Dabney et al., 2021, section 4: what `Constant`, `Identity` and `Options` must amount to."""
+"""A plain ez-greedy, after Dabney et al., 2021, section 4: the reference for `Constant`, `Identity`, `Options`."""
 
 import random
 
 
 class EzGreedy:
-    """Repeats a random action for n ~ zeta(mu) steps, with probability epsilon; else the greedy one.
+    """Repeat a random action for n ~ zeta(mu) steps with probability epsilon; else take the greedy one.
 
     Args:
-        draws: has coin() and above(), numbers in [0, 1), and action(), one of the actions.
+        draws: an object with coin() and above(), which return numbers in [0, 1), and action().
     """
 
     def __init__(self, epsilon, mu, draws, longest=10_000):
@@ -16,7 +16,7 @@ class EzGreedy:
         self.left, self.repeated = 0, None
 
     def length(self):
-        """The first n whose cumulative probability exceeds a uniform number."""
+        """Return the first n whose cumulative probability exceeds a uniform number."""
         below, n = self.draws.above(), 1
         below -= 1 / self.total
         while below >= 0 and n < self.longest:
@@ -25,7 +25,7 @@ class EzGreedy:
         return n
 
     def act(self, greedy):
-        """The action, and the length of the option that began with it: 0 if none did."""
+        """Return the action, whether it explores, and the length of the option that it begins, or 0."""
         began = 0
         if self.left == 0 and self.draws.coin() < self.epsilon:
             self.repeated, self.left = self.draws.action(), self.length()
@@ -40,7 +40,7 @@ class EzGreedy:
 
 
 class Draws:
-    """Python's own random numbers."""
+    """Random numbers of Python's generator."""
 
     def __init__(self, seed, num_actions):
         generator = random.Random(seed)
@@ -49,7 +49,7 @@ class Draws:
 
 
 class Replayed:
-    """Random numbers drawn beforehand, one of each kind for every step; `step` says which are due."""
+    """Random numbers drawn in advance, one of each kind for every step; `step` is the current one."""
 
     def __init__(self, coins, actions, aboves):
         self.step = 0

@@ -1,4 +1,4 @@
-"""Functions and parts that can be found by their import path, as a user's would be."""
+"""Functions and parts with an import path, like those of a user."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ def host_norm(obs):
 
 @dataclasses.dataclass(frozen=True)
 class Distance(adeu.Mechanism):
-    """A user's own f, in the fewest lines."""
+    """A minimal f of a user."""
 
     scale: float = 1.0
 
@@ -29,7 +29,7 @@ class Distance(adeu.Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Rarest(adeu.Distribution):
-    """A user's own D that learns: it explores by the action taken least so far, a few times in an episode."""
+    """A user's D that learns: it explores with the action taken least so far, a few times per episode."""
 
     times: int = 3
     num_actions: int = 0
@@ -38,7 +38,7 @@ class Rarest(adeu.Distribution):
         return dataclasses.replace(self, num_actions=int(action_space.n))
 
     def init(self, key, obs):
-        return jax.random.uniform(key, (self.num_actions,))  # which breaks ties
+        return jax.random.uniform(key, (self.num_actions,))  # to break ties
 
     def begin(self, key, carry=None):
         return jnp.zeros((), jnp.int32)
@@ -59,7 +59,7 @@ class Rarest(adeu.Distribution):
 
 @dataclasses.dataclass(frozen=True)
 class Mentor(adeu.Guard):
-    """A user's own guard that learns: asked a few times in an episode where f is high, it advises what paid most."""
+    """A user's guard that learns: where f is high, it takes the action with the highest reward, a few times."""
 
     threshold: float = 0.4
     times: int = 2
@@ -83,7 +83,7 @@ class Mentor(adeu.Guard):
 
 
 class Hosted:
-    """Somebody's code, as an object with methods."""
+    """A user's object with host functions and a state."""
 
     def __init__(self):
         self.batches = 0

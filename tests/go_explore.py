@@ -1,18 +1,18 @@
-"""Plain Go-Explore, after Ecoffet et al., 2021: what `FirstReturn`, `Returning` and `Sticky` must amount to.
+"""A plain Go-Explore, after Ecoffet et al., 2021: the reference for `FirstReturn`, `Returning` and `Sticky`.
 
-What the method leaves open: visits are steps taken in a cell; a way is replaced by one of a higher return, or of the
-same return and fewer actions; exploration goes on until the episode ends.
+Choices that the paper leaves open: visits are steps taken in a cell; a way is replaced by one of a higher return, or
+of the same return and fewer actions; exploration continues until the episode ends.
 """
 
 import math
 
 
 class GoExplore:
-    """Returns to a cell of the archive by its actions, then repeats random actions for a geometric time.
+    """Return to a cell of the archive by its actions, then repeat random actions for geometric times.
 
     Args:
-        mean: of the time.
-        draws: has coin(), keep(), numbers in [0, 1), and action(), one of the actions.
+        mean: the mean time.
+        draws: an object with coin() and keep(), which return numbers in [0, 1), and action().
     """
 
     def __init__(self, mean, draws):
@@ -23,7 +23,7 @@ class GoExplore:
         self.coin, self.taken, self.earned, self.way, self.repeated = self.draws.coin(), [], 0.0, None, None
 
     def choose(self):
-        """The way to the first cell, in their order, at which the share of the weights exceeds the coin."""
+        """Sample a cell in proportion to its weight, by the coin, and return the way to it."""
         weights = {cell: 1 / math.sqrt(self.visits.get(cell, 0) + 1) for cell in sorted(self.archive)}
         below, total = 0.0, sum(weights.values())
         for cell, weight in weights.items():
@@ -33,7 +33,7 @@ class GoExplore:
         return []
 
     def act(self):
-        """The action, and whether it explores."""
+        """Return the action, and whether it explores."""
         if self.way is None:
             self.way = self.choose()
         if len(self.taken) < len(self.way):
@@ -56,7 +56,7 @@ class GoExplore:
 
 
 class Replayed:
-    """Random numbers drawn beforehand; `now` says which are due."""
+    """Random numbers drawn in advance; `now` holds the current ones."""
 
     def __init__(self):
         self.now = {}

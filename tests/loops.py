@@ -1,4 +1,4 @@
-"""The hand-written loop that users write, for the tests of Behavior."""
+"""A training loop as users write it, for the tests of Behavior."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import adeu
 
 
 def play(behavior, env, steps, policy, seed=0, learn=True, **given):
-    """Steps an environment, or a vector of them, with a behavior; returns the decisions."""
+    """Step an environment, or a vector of them, with a behavior; return the decisions."""
     vector = hasattr(env, "num_envs")
     obs, _ = env.reset(seed=seed)
     decisions, batch = [], []
@@ -26,12 +26,12 @@ def play(behavior, env, steps, policy, seed=0, learn=True, **given):
 
 
 def stack(values):
-    """A list of tuples of arrays as one tuple of stacked arrays."""
+    """Stack a list of tuples of arrays into one tuple of arrays."""
     kind = type(values[0])
     columns = zip(*values, strict=True)
     return kind(*(None if column[0] is None else np.stack(column) for column in columns))
 
 
 def same(a, b) -> bool:
-    """Whether two lists of arrays are equal to the bit."""
+    """Return whether two lists of arrays are equal bit for bit."""
     return all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in zip(a, b, strict=True))

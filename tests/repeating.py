@@ -1,18 +1,19 @@
-"""Plain TempoRL and UTE over tables, after Biedenkapp et al., 2021, and Lee et al., 2024: what `LearnedLengths` is.
+"""Plain TempoRL and UTE over tables, after Biedenkapp et al., 2021, and Lee et al., 2024: the reference for
+`LearnedLengths`.
 
-What is open is decided here: ties are broken at random; the standard deviation divides by the number of heads; with
-one head a length is uniform with probability epsilon, with several it is never drawn. Skip values are learned from
-single steps; `skip_values` has the methods' own targets, over whole repetitions.
+Choices that the papers leave open: ties are broken at random; the standard deviation divides by the number of heads;
+with one head a length is uniform with probability epsilon, with several it is never random. Skip values are learned
+from single steps; `skip_values` computes the targets of the papers, over whole repetitions.
 """
 
 import numpy as np
 
 
 class Repeater:
-    """Acts and learns; random numbers are given for each step.
+    """Act and learn with given random numbers for each step.
 
     Args:
-        values: of (head, state, action, length), which it changes.
+        values: initial values of (head, state, action, length).
     """
 
     def __init__(self, values, epsilon, lam, gamma, step_size):
@@ -24,9 +25,9 @@ class Repeater:
         self.left = 0
 
     def act(self, q, state, draws):
-        """The action, and whether it or its length was drawn.
+        """Return the action, and whether it or its length was random.
 
-        `draws` are two coins, and a Gumbel number for each action and for each length.
+        `draws` are two uniform numbers, and a Gumbel number for each action and for each length.
         """
         coin, other, actions, lengths = draws
         if self.left == 0:
@@ -43,7 +44,7 @@ class Repeater:
         return self.action, self.explored
 
     def learn(self, state, action, reward, following, terminated, learns):
-        """`learns`: of each head."""
+        """Update each head for which `learns` is true."""
         for head, moves in enumerate(learns):
             if moves:
                 later = 0 * self.values[head, following] if terminated else self.values[head, following]
@@ -53,7 +54,7 @@ class Repeater:
 
 
 def skip_values(following, reward, terminal, gamma, longest, sweeps=2000):
-    """The methods' targets, with the Q of value iteration: r_1 + gamma r_2 + ... + gamma^j max_a' Q(s_j, a').
+    """Compute the targets of the papers with Q of value iteration: r_1 + gamma r_2 + ... + gamma^j max_a' Q(s_j, a').
 
     A repetition ends with its episode.
     """

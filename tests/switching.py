@@ -1,8 +1,8 @@
-"""Plain triggers, after Pislar et al., 2022: what `Triggered`, `Homeostasis`, `ValuePromise` must amount to.
+"""Plain triggers, after Pislar et al., 2022: the reference for `Triggered`, `Homeostasis` and `ValuePromise`.
 
-What the formulas leave open is decided here. A promise that is not due, in the first k steps of an episode, is a
-signal of 0. The signal enters the homeostasis in every step, also while the agent explores. While the variance is 0,
-y = 1. A trigger in a period of exploration is ignored. VDSC: either signal begins a period, each at half of the rate.
+Choices that the formulas leave open: in the first k steps of an episode, where no promise is due, the signal is 0.
+The signal enters the homeostasis in every step, also while the agent explores. While the variance is 0, y = 1. A
+trigger in a period of exploration is ignored. VDSC: either signal begins a period, each at half of the rate.
 """
 
 import math
@@ -19,7 +19,7 @@ class Promise:
         self.values, self.rewards = [], []
 
     def signal(self, value, reward):
-        """`reward` is that of the step which led here."""
+        """Return the signal; `reward` is that of the previous step."""
         self.values.append(value)
         self.rewards.append(reward)
         if len(self.values) <= self.k:
@@ -33,7 +33,7 @@ class Promise:
 
 
 class Rate:
-    """Homeostasis: the probability to switch, of a signal."""
+    """Homeostasis: the probability of switching, from a signal."""
 
     def __init__(self, rho):
         self.rho, self.t, self.mean, self.variance, self.ratio = rho, 0, 0.0, 1.0, 1.0
@@ -61,7 +61,7 @@ class SimHash:
 
 
 class Modes:
-    """Explores for a period from where a coin falls below the chance; random numbers are given for each step."""
+    """Explore for a period once a coin is below the chance, with given random numbers for each step."""
 
     def __init__(self, per="step", start="exploit"):
         self.per, self.start, self.left, self.episodes = per, start, 0, 0

@@ -1,4 +1,4 @@
-"""Arguments that parts refuse: the message names the part, the argument, what it takes and what it got."""
+"""Parts reject bad arguments: the message names the part, the argument, the valid values and the given one."""
 
 import re
 
@@ -148,7 +148,7 @@ CONSTRUCTIONS = [
 
 
 @pytest.mark.parametrize(("construct", "message"), CONSTRUCTIONS, ids=[message for _, message in CONSTRUCTIONS])
-def test_construction(construct, message):
+def test_bad_fields_are_rejected(construct, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         construct()
 
@@ -219,24 +219,24 @@ BINDINGS = [
 
 
 @pytest.mark.parametrize(("env", "explorer", "message"), BINDINGS, ids=[message for *_, message in BINDINGS])
-def test_binding(env, explorer, message):
+def test_incompatible_spaces_are_rejected(env, explorer, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         adeu.Behavior(explorer, env)
 
 
-def test_a_function_that_jax_cannot_trace_is_told_of_from_host():
+def test_a_function_that_jax_cannot_trace_is_rejected_with_advice():
     behavior = adeu.Behavior(explorer(adeu.from_function(lambda obs: np.abs(np.array(obs)).sum())), CARTPOLE)
     with pytest.raises(TypeError, match=r"FromFunction: JAX cannot trace its function.*, or use adeu\.from_host"):
         behavior.act(np.zeros(4), [0.0, 1.0])
 
 
 @pytest.mark.parametrize("hook", ["measure", "observe", "update"])
-def test_a_mechanism_takes_whatever_agents_offer(hook):
+def test_a_method_without_given_is_rejected(hook):
     with pytest.raises(TypeError, match=rf"Narrow\.{hook}\(\) must take \*\*given: agents pass more"):
         type("Narrow", (adeu.Mechanism,), {hook: lambda self, *args: None})
 
 
-def test_an_unbounded_or_integer_box_is_refused():
+def test_an_unbounded_or_integer_box_is_rejected():
     class Spaces:
         observation_space = gymnasium.spaces.Discrete(3)
         action_space = gymnasium.spaces.Box(-np.inf, np.inf, (1,))
@@ -258,7 +258,7 @@ def test_an_unbounded_or_integer_box_is_refused():
         adeu.Behavior(explorer(), 3)
 
 
-def test_a_field_that_cannot_be_hashed_is_named():
+def test_an_unhashable_field_is_rejected():
     import dataclasses
 
     @dataclasses.dataclass(frozen=True)
@@ -270,14 +270,14 @@ def test_a_field_that_cannot_be_hashed_is_named():
             explorer(f)
 
 
-def test_what_only_a_space_can_tell_is_asked_for():
+def test_an_unbound_part_is_rejected():
     with pytest.raises(ValueError, match="ExpectedCost: no num_actions yet"):
         adeu.ExpectedCost(num_states=2).init(None, 0)
     with pytest.raises(ValueError, match="Gaussian: no range yet"):
         adeu.Gaussian().sample(None, (), (), np.zeros(1), 0.1)
 
 
-def test_numpy_numbers_are_numbers():
+def test_numpy_numbers_are_accepted():
     assert adeu.Options(options=[[np.int64(0)], np.array([1, 0])]) == adeu.Options(options=[[0], [1, 0]])
     assert adeu.KnownUnsafe(np.array([3]), [np.int64(1)]) == adeu.KnownUnsafe([3], [1])
     assert adeu.Rnd(hidden=np.array([8, 8]), scale=np.float32(2)) == adeu.Rnd(hidden=(8, 8), scale=2.0)

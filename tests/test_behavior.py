@@ -1,4 +1,4 @@
-"""The stateful face, on real Gymnasium environments."""
+"""`Behavior` in real Gymnasium environments."""
 
 import dataclasses
 import re
@@ -21,11 +21,11 @@ from tests.loops import play, same, stack
 RND = adeu.Rnd(scale=1.0, hidden=(16,), features=8)
 DISCRETE = [adeu.Categorical(), adeu.Bernoulli(), adeu.Options()]
 MOST_STATEFUL = [*(pytest.param(D, marks=pytest.mark.slow) for D in DISCRETE[:2]), DISCRETE[2]]
-"""The others where there is time: the contract's tests cover them too."""
+"""The other two are slow tests, because the contract's tests cover them, too."""
 
 
 def lean(obs):
-    """Preferences for CartPole: push towards the side it falls to."""
+    """Return preferences for CartPole: push towards the side the pole falls to."""
     return np.stack([-obs[..., 2], obs[..., 2]], axis=-1)
 
 
@@ -41,8 +41,8 @@ def leaves(tree):
     return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
 
 
-class TestFaces:
-    """DESIGN's faces run as written, alone and in a vector of 8."""
+class TestDocumentedUse:
+    """The documented loop works in one environment and in a vector of 8."""
 
     def check(self, D, name, num_envs, policy):
         paper = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=D)
@@ -105,8 +105,8 @@ class TestVectors:
 
     @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
     @pytest.mark.parametrize("D", MOST_STATEFUL, ids=repr)
-    def test_each_environment_follows_the_stream_it_would_have_had_alone(self, mode, D):
-        """Frozen f; the environments' episodes end at different times, and dummy steps do not count."""
+    def test_each_environment_has_the_random_stream_of_a_single_one(self, mode, D):
+        """With a constant f; episodes end at different times, and reset steps do not count."""
         vector = gymnasium.make_vec(
             "CartPole-v1", 3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}
         )
@@ -135,7 +135,7 @@ class TestVectors:
                 assert same(alone.act(obs, center), expected)
                 alone.observe(adeu.Transition(obs, *rest))
 
-    def test_the_dummy_step_is_seen_by_nobody(self):
+    def test_reset_steps_are_ignored(self):
         env = gymnasium.make_vec("FrozenLake-v1", 4, vectorization_mode="sync", is_slippery=False)
         assert env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
         behavior = adeu.Behavior(explorer(f=adeu.Counts(16)), env)
@@ -152,9 +152,9 @@ class TestVectors:
         assert behavior.step == visits.sum() < 240
         np.testing.assert_array_equal(behavior.state.f, visits)
 
-    def test_same_step_hands_the_real_last_observation_and_its_cost_to_f(self):
+    def test_with_same_step_autoreset_f_gets_the_final_observation_and_its_cost(self):
         class Count(gymnasium.Env):
-            """Observes how many steps the episode has; it ends after two or three of them."""
+            """Observe the number of steps of the episode; end after `length` steps."""
 
             observation_space = gymnasium.spaces.Dict(steps=gymnasium.spaces.Box(0, 9, (1,)))
             action_space = gymnasium.spaces.Discrete(2)
@@ -174,7 +174,7 @@ class TestVectors:
 
         @dataclasses.dataclass(frozen=True)
         class Record(adeu.Mechanism):
-            """Keeps each environment's last (next_obs, cost)."""
+            """Keep the last (next_obs, cost) of each environment."""
 
             def init(self, key, obs):
                 return jnp.zeros((10, 2))
@@ -196,7 +196,7 @@ class TestVectors:
         np.testing.assert_array_equal(behavior.state.f, expected)
         assert behavior.step == 14
 
-    def test_same_step_needs_info_and_an_explicit_cost_wins(self):
+    def test_same_step_autoreset_needs_info_and_an_explicit_cost_takes_precedence(self):
         env = gymnasium.make_vec(
             "FrozenLake-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP}
         )
@@ -243,7 +243,7 @@ class TestVectors:
 
 
 class TestEpisodes:
-    def test_observe_begins_the_next_episode_where_one_ended(self):
+    def test_observe_begins_a_new_episode_after_the_end_of_one(self):
         env = gymnasium.make("CartPole-v1")
         f = adeu.Rollouts(adeu.Constant(0.0), rho=0.5, c=1.0)
         behavior = adeu.Behavior(explorer(f=f, g=adeu.Identity()), env, seed=1)
@@ -255,7 +255,7 @@ class TestEpisodes:
         assert (episodes == episodes[:, :1]).all()
         assert 30 < episodes[:, 0].sum() < 70
 
-    def test_begin_by_hand(self):
+    def test_begin_starts_new_episodes(self):
         env = gymnasium.make_vec("CartPole-v1", 2)
         options = explorer(adeu.Options(mu=1.01), f=adeu.Constant(1.0), g=adeu.Identity())
         behavior = adeu.Behavior(options, env)
@@ -266,13 +266,13 @@ class TestEpisodes:
         behavior.begin()
         assert (np.asarray(behavior.carry.carry.D.steps_left) > 0).tolist() == [False, False]
 
-    def test_schedules_see_the_steps(self):
+    def test_schedules_follow_the_steps(self):
         env = gymnasium.make("CartPole-v1")
         behavior = adeu.Behavior(explorer(f=adeu.Schedule(1.0, 0.0, 50), g=adeu.Identity()), env)
         decisions = play(behavior, env, 60, lean)
         np.testing.assert_allclose(decisions.spread, np.maximum(1 - np.arange(60) / 50, 0), atol=1e-6)
 
-    def test_explored_of_the_step_before_is_given(self):
+    def test_f_gets_explored_of_the_previous_step(self):
         @dataclasses.dataclass(frozen=True)
         class Echo(adeu.Mechanism):
             def measure(self, key, state, carry, obs, *, explored, **given):
@@ -284,18 +284,20 @@ class TestEpisodes:
         assert decisions.explored.any()
         before = np.append(False, decisions.explored[:-1])
         first = decisions.uncertainty[1:] != np.where(before[1:], np.float32(0.9), np.float32(0.1))
-        assert first.sum() <= 6  # only where an episode began
+        assert first.sum() <= 6  # only at the start of episodes
 
 
 class TestGuards:
-    def test_the_mentor_decides_alone_where_it_speaks(self):
+    def test_the_guard_decides_in_its_states(self):
         env = gymnasium.make("FrozenLake-v1")
         guard = adeu.KnownUnsafe(states=[4, 9], actions=[3, 0])
         for D in DISCRETE:
             guarded = adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), D, guard)
             behavior = adeu.Behavior(guarded, env)
             for state, action in [(4, 3), (9, 0)] * 20:
-                behavior.act(0, [0.0, 1.0, 0.0, 0.0])  # may begin an option, which may not go on here
+                behavior.act(
+                    0, [0.0, 1.0, 0.0, 0.0]
+                )  # may begin an option, which must not continue in the next state
                 decision = behavior.act(state, [0.0, 1.0, 0.0, 0.0])
                 assert decision.action == action
                 assert decision.spread == 0
@@ -305,7 +307,7 @@ class TestGuards:
             with behavior.evaluation():
                 assert behavior.act(4, [0.0, 1.0, 0.0, 0.0]).action == 3
 
-    def test_in_a_box_the_center_is_the_mentors(self):
+    def test_a_guard_in_a_box_sets_the_action(self):
         class Spaces:
             observation_space = gymnasium.spaces.Discrete(3)
             action_space = gymnasium.spaces.Box(-1, 1, (2,))
@@ -318,7 +320,7 @@ class TestGuards:
         behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.9), adeu.Identity(), adeu.Gaussian(), whole), Spaces())
         assert behavior.act(1, [0.3, 0.3]).action.tolist() == [0.0, 1.0]
 
-    def test_a_guard_of_ones_own_may_look_at_anything(self):
+    def test_a_users_guard_may_use_the_observation(self):
         class Edge(adeu.Guard):
             def __call__(self, state, carry, obs, uncertainty, **given):
                 return jnp.abs(obs[0]) > 2.0, 1, carry
@@ -340,7 +342,7 @@ class TestLearningParts:
         play(behavior, env, steps, lambda obs: np.zeros((*np.shape(obs), 4)))
         return behavior
 
-    def test_they_learn_what_they_are_given(self):
+    def test_they_learn_in_observe_and_update(self):
         env = gymnasium.make("FrozenLake-v1")
         start, behavior = adeu.Behavior(self.explorer, env).state, self.played(env)
         assert (behavior.state.D - start.D).sum() == pytest.approx(40, abs=1e-4)
@@ -380,7 +382,7 @@ class TestLearningParts:
         assert after.guard.tolist() == [0, 2, 2, 2]
         assert after.D.tolist() == [0, *before.D.tolist()[1:]]
 
-    def test_what_changes_its_shape_is_named(self):
+    def test_a_changed_shape_is_rejected(self):
         class Grows(Rarest):
             def observe(self, state, transition, **given):
                 return jnp.append(state, 1.0)
@@ -399,7 +401,7 @@ class TestLearningParts:
         with pytest.raises(TypeError, match=message):
             counts.act(0, np.zeros(4))
 
-    def test_code_on_the_host_may_be_within_any_of_them(self):
+    def test_a_guard_may_contain_a_host_function(self):
         @dataclasses.dataclass(frozen=True)
         class Warned(adeu.Guard):
             f: adeu.Mechanism
@@ -414,7 +416,7 @@ class TestLearningParts:
 
 
 class TestEvaluation:
-    def test_it_neither_explores_nor_changes_anything(self):
+    def test_it_does_not_explore_or_change_the_state(self):
         env = gymnasium.make("CartPole-v1")
         f = adeu.Sum((adeu.Calibrated(RND), adeu.TdError()))
         behavior = adeu.Behavior(explorer(adeu.Options(), f=f), env)
@@ -429,7 +431,7 @@ class TestEvaluation:
         behavior.act(np.zeros(4), [0.0, 1.0])
         assert not same(before, leaves(behavior._tree()))
 
-    def test_ties_fall_at_random_and_alike_each_time_over(self):
+    def test_ties_are_broken_at_random_and_reproducibly(self):
         behavior = adeu.Behavior(explorer(f=adeu.Constant(0.0)), gymnasium.make("CartPole-v1"))
         runs = []
         for _ in range(2):
@@ -446,7 +448,7 @@ class TestEvaluation:
 
 
 class TestLearning:
-    def test_update_and_observe_leave_the_carry_alone(self):
+    def test_update_and_observe_do_not_change_the_carry(self):
         env = gymnasium.make("FrozenLake-v1")
         f = adeu.Sum((adeu.Counts(16), adeu.Rollouts(adeu.TdError(), 0.5, 0.1)))
         behavior = adeu.Behavior(explorer(f=f), env)
@@ -459,7 +461,7 @@ class TestLearning:
         assert behavior.state.f[1][0] < 1
 
     def test_arrays_may_be_reused_as_soon_as_a_call_returns(self):
-        """A compiled step may still read its inputs then, so it must not be given the caller's memory."""
+        """A compiled step may still read its inputs after the call, so they must be copies."""
         interface = Interface(gymnasium.make_vec("CartPole-v1", 3), None)
         obs, numbers, flags = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.zeros(3, bool)
         step = adeu.Transition(obs, np.zeros(3, np.int32), numbers, obs, flags, flags, numbers)
@@ -470,7 +472,7 @@ class TestLearning:
             interface.given({"td_error": numbers}, 3, frozenset({"td_error"}))["td_error"], numbers
         )
 
-    def test_mappings_torch_tensors_and_jax_arrays_are_taken_as_they_are(self):
+    def test_mappings_torch_tensors_and_jax_arrays_are_accepted(self):
         env = gymnasium.make_vec("Pendulum-v1", 2)
         random = np.random.default_rng(0)
         obs, center = random.normal(size=(2, 3)).astype(np.float32), np.float32([[0.3], [-0.2]])
@@ -489,7 +491,7 @@ class TestLearning:
         assert same(results[0], results[1])
         assert same(results[0], results[2])
 
-    def test_a_host_mechanism_measures_and_learns_outside(self):
+    def test_a_host_mechanism_measures_and_learns(self):
         seen, learned = [], []
 
         def compute(obs):
@@ -542,7 +544,7 @@ class TestEncoders:
         behavior.update(adeu.Transition(batch, np.ones(4, int), np.zeros(4), batch, flags, flags))
         np.testing.assert_allclose(behavior.state.f.moments.mean, [7, 0.5, 0.25])
 
-    def test_an_encoder_may_number_the_states(self):
+    def test_an_encoder_may_return_state_indices(self):
         behavior = adeu.Behavior(
             explorer(f=adeu.Counts(3)), gymnasium.make("CartPole-v1"), encoder=lambda obs: np.int64(obs[:, 0])
         )
@@ -551,7 +553,7 @@ class TestEncoders:
         with pytest.raises(ValueError, match=r"Counts.* returned nan in environment 0 \(observation \[3\.5"):
             behavior.act([3.5, 0, 0, 0], [0.0, 0.0])
 
-    def test_without_one_the_mechanism_refuses_by_name(self):
+    def test_without_an_encoder_the_mechanism_rejects_images(self):
         with pytest.raises(
             ValueError,
             match=re.escape("Rnd: obs takes a flat vector; for anything else, give Behavior(..., encoder=...)"),
@@ -564,7 +566,7 @@ class TestEncoders:
         behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5)), self.Camera())
         assert behavior.act(self.obs, [0.0, 1.0]).uncertainty == 0.5
 
-    def test_bad_observations_inside_a_dict_are_named(self):
+    def test_bad_observations_inside_a_dict_are_reported(self):
         behavior = adeu.Behavior(explorer(f=adeu.Constant(0.5)), self.Camera())
         with pytest.raises(
             ValueError, match=re.escape("observation['speed'] takes finite numbers, got nan at index [1]")
@@ -598,12 +600,12 @@ class TestWarnings:
         assert self.run(explorer(f=adeu.TdError()), 2001, updates=1)[0] == []
         assert self.run(explorer(f=adeu.Constant(0.5)), 2001)[0] == []
 
-    def test_so_is_a_guard(self):
+    def test_a_guard_that_is_never_updated_is_reported_once(self):
         caught, _ = self.run(dataclasses.replace(explorer(f=adeu.Constant(0.1)), guard=Mentor()), 1000)
         assert len(caught) == 1
         assert "Mentor(threshold=0.4, times=2, num_actions=2) learns in update(), which was not called" in caught[0]
 
-    def test_an_f_learning_outside_that_is_never_updated_is_reported_too(self):
+    def test_a_host_function_that_is_never_updated_is_reported(self):
         host = adeu.from_host(lambda obs: obs[:, 0], lambda batch: None)
         assert "update(), which was not called" in self.run(explorer(f=host), 1000)[0][0]
 
@@ -622,7 +624,7 @@ class TestWarnings:
         assert behavior.saturation == 0.0
         assert self.run(explorer(f=adeu.Constant(1e4), g=adeu.Identity()), 2001)[1].saturation == 0.0
 
-    def test_rollout_episodes_do_not_hide_that_g_is_saturated(self):
+    def test_saturation_excludes_rollout_episodes(self):
         rollouts = adeu.Rollouts(adeu.Constant(1e4), rho=0.5, c=0.2)
         behavior, obs = adeu.Behavior(explorer(f=rollouts), gymnasium.make("CartPole-v1")), np.zeros(4)
         for step in range(999):
@@ -633,7 +635,7 @@ class TestWarnings:
         with pytest.warns(UserWarning, match="gave its largest spread in 100%"):
             behavior.act(obs, [0.0, 1.0])
 
-    def test_nor_does_a_mentor(self):
+    def test_saturation_excludes_steps_of_a_guard(self):
         class Edge(adeu.Guard):
             def __call__(self, state, carry, obs, uncertainty, **given):
                 return obs[0] > 0, 1, carry
@@ -679,7 +681,7 @@ class TestSaving:
         behavior.save(tmp_path / "behavior")
         return behavior, tmp_path / "behavior"
 
-    def test_a_truncated_file_is_refused_wherever_it_is_cut(self, tmp_path):
+    def test_a_truncated_file_is_rejected(self, tmp_path):
         behavior, path = self.saved(tmp_path)
         before, data = leaves(behavior._tree()), path.read_bytes()
         for size in [*range(0, len(data), len(data) // 20), len(data) - 1]:
@@ -688,7 +690,7 @@ class TestSaving:
                 behavior.load(path)
         assert same(before, leaves(behavior._tree()))
 
-    def test_a_damaged_file_is_refused(self, tmp_path):
+    def test_a_damaged_file_is_rejected(self, tmp_path):
         behavior, path = self.saved(tmp_path)
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 0xFF
@@ -696,7 +698,7 @@ class TestSaving:
         with pytest.raises(ValueError, match="damaged"):
             behavior.load(path)
 
-    def test_a_foreign_file_is_refused_and_never_unpickled(self, tmp_path):
+    def test_a_foreign_file_is_rejected_and_never_unpickled(self, tmp_path):
         behavior, path = self.saved(tmp_path)
         path.write_text("hello")
         with pytest.raises(ValueError, match="not written by adeu"):
@@ -717,7 +719,7 @@ class TestSaving:
         with pytest.raises(FileNotFoundError):
             behavior.load(tmp_path / "nowhere")
 
-    def test_a_file_of_an_older_format_is_refused_by_name(self, tmp_path):
+    def test_a_file_of_an_older_format_is_rejected(self, tmp_path):
         behavior, path = self.saved(tmp_path)
         with np.load(path) as file:
             arrays = dict(file)
@@ -727,7 +729,7 @@ class TestSaving:
         with pytest.raises(ValueError, match=r"was not written by adeu\.Behavior 3 but by adeu\.Behavior 2"):
             behavior.load(path)
 
-    def test_other_parts_or_another_number_of_environments_are_refused(self, tmp_path):
+    def test_other_parts_or_another_number_of_environments_are_rejected(self, tmp_path):
         _, path = self.saved(tmp_path)
         other = adeu.Behavior(explorer(f=dataclasses.replace(RND, scale=2.0)), gymnasium.make("CartPole-v1"))
         with pytest.raises(ValueError, match="made with another explorer"):
@@ -739,7 +741,7 @@ class TestSaving:
         with pytest.raises(ValueError, match="made with another number of environments: 1; here it is 2"):
             vector.load(path)
 
-    def test_another_way_of_resetting_is_refused(self, tmp_path):
+    def test_another_autoreset_mode_is_rejected(self, tmp_path):
         first, second = (
             gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode})
             for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)
@@ -748,7 +750,7 @@ class TestSaving:
         with pytest.raises(ValueError, match="made with another autoreset: next step"):
             adeu.Behavior(explorer(), second).load(tmp_path / "behavior")
 
-    def test_a_missing_folder_is_named(self, tmp_path):
+    def test_a_missing_folder_is_reported(self, tmp_path):
         behavior, _ = self.saved(tmp_path)
         with pytest.raises(FileNotFoundError, match="there is no folder"):
             behavior.save(tmp_path / "nowhere" / "behavior")
@@ -757,7 +759,7 @@ class TestSaving:
         behavior, path = self.saved(tmp_path, f=adeu.from_function(lambda obs: obs[0] ** 2))
         behavior.load(path)
 
-    def test_a_failed_save_leaves_the_old_file(self, tmp_path, monkeypatch):
+    def test_a_failed_save_keeps_the_old_file(self, tmp_path, monkeypatch):
         behavior, path = self.saved(tmp_path)
         before = path.read_bytes()
 
@@ -779,7 +781,7 @@ class TestBadInput:
         with pytest.raises(error, match=re.escape(message)):
             call()
 
-    def test_observations(self):
+    def test_bad_observations_are_rejected(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
         before = leaves(behavior._tree())
         for bad in (np.nan, np.inf):
@@ -799,7 +801,7 @@ class TestBadInput:
         self.refused("observation takes members of Discrete(16), got [16]", lambda: lake.act(16, np.zeros(4)))
         assert same(before, leaves(behavior._tree()))
 
-    def test_centers_and_masks(self):
+    def test_bad_centers_and_masks_are_rejected(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
         self.refused(
             "center (one preference per action) takes shape (2,), got ()", lambda: behavior.act(self.good, 1)
@@ -822,7 +824,7 @@ class TestBadInput:
         allowed = [behavior.act(self.good, [0, 1], action_mask=[1, 0]).action for _ in range(50)]
         assert set(allowed) == {0}
 
-    def test_given(self):
+    def test_bad_keywords_are_rejected(self):
         ensemble = explorer(f=adeu.EnsembleStd())
         behavior = adeu.Behavior(ensemble, gymnasium.make_vec("CartPole-v1", 3))
         obs, center = np.zeros((3, 4)), np.zeros((3, 2))
@@ -855,7 +857,7 @@ class TestBadInput:
         ],
         ids=["negative", "nan", "inf", "shape"],
     )
-    def test_an_f_that_returns_no_uncertainty(self, value, message):
+    def test_a_bad_uncertainty_is_rejected(self, value, message):
         behavior = adeu.Behavior(explorer(f=adeu.from_function(value)), self.cartpole)
         before = leaves(behavior._tree())
         self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]))
@@ -870,7 +872,7 @@ class TestBadInput:
         ],
         ids=["negative", "inf", "shape"],
     )
-    def test_a_g_that_returns_no_spread(self, spread, message):
+    def test_a_bad_spread_is_rejected(self, spread, message):
         class Bad(adeu.Normalizer):
             def __call__(self, uncertainty):
                 return spread(uncertainty)
@@ -897,7 +899,7 @@ class TestBadInput:
         ],
         ids=["tuple", "shape", "range", "carry"],
     )
-    def test_a_d_that_returns_no_action(self, result, message):
+    def test_a_bad_action_is_rejected(self, result, message):
         class Bad(adeu.Distribution):
             def sample(self, key, state, carry, center, spread, action_mask=None, **given):
                 return result(carry)
@@ -906,7 +908,7 @@ class TestBadInput:
         error = ValueError if message.startswith("D must") else TypeError
         self.refused(message, lambda: behavior.act(self.good, [0.0, 1.0]), error)
 
-    def test_an_f_that_forgets_its_carry_or_changes_its_state(self):
+    def test_an_f_without_a_carry_or_with_a_changed_state_is_rejected(self):
         class Forgets(adeu.Mechanism):
             def measure(self, key, state, carry, obs, **given):
                 return 0.5
@@ -936,7 +938,7 @@ class TestBadInput:
         message = "observe() must return a state like float32[4], it returned None"
         self.refused(message, lambda: behavior.observe(step), TypeError)
 
-    def test_transitions(self):
+    def test_bad_transitions_are_rejected(self):
         behavior = adeu.Behavior(explorer(), self.cartpole)
         step = adeu.Transition(self.good, 0, 0.0, self.good, False, False)
         for change, message in [
@@ -958,7 +960,7 @@ class TestBadInput:
         self.refused("a transition takes an adeu.Transition or a mapping", lambda: behavior.observe(3), TypeError)
         self.refused("batch takes transitions along a leading axis", lambda: behavior.update(step))
 
-    def test_seed_and_explorer(self):
+    def test_a_bad_seed_or_explorer_is_rejected(self):
         for seed in (-1, 1.5, True, 2**32):
             self.refused(
                 "Behavior: seed takes a whole number",

@@ -1,4 +1,4 @@
-"""The command line, as a user calls it."""
+"""The command line."""
 
 import json
 import os
@@ -19,22 +19,22 @@ from tests.command import run_here
 COMMAND = [sys.executable, "-c", "from adeu.cli import main; main()"]
 SMALL = ["--set", "lake.size=12", "--set", "episodes=300"]
 SUFFIX = "-size=12-episodes=300"
-"""What these settings add to the names of cases."""
+"""The suffix of case names with these settings."""
 
 
 def run_apart(*arguments, **options):
-    """Runs the command in a process of its own, as a shell does."""
+    """Run the command in a new process, as a shell does."""
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=900, **options)
 
 
 def refused(*arguments):
-    """What a command prints that must end with an error."""
+    """Run a command that must fail, and return its error."""
     done = run_here(*arguments)
     assert done.returncode == 1
     return done.stderr
 
 
-def test_list_names_every_experiment_and_part():
+def test_list_shows_experiments_and_parts():
     listed = run_here("list").stdout
     for name in (
         "frozen-lake",
@@ -68,8 +68,8 @@ def test_list_describes_an_experiment_and_a_part():
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list"]])
-def test_what_only_prints_imports_no_engine(arguments):
-    """Importing JAX takes longer than all of these."""
+def test_commands_that_only_print_import_no_engine(arguments):
+    """Importing JAX would take longer than these commands."""
     script = f"import sys, atexit; sys.argv = ['adeu', *{arguments}]; from adeu.cli import main; "
     script += (
         "atexit.register(lambda: print(sorted({'jax', 'numba', 'matplotlib', 'gymnasium'} & set(sys.modules)))); "
@@ -80,8 +80,8 @@ def test_what_only_prints_imports_no_engine(arguments):
 
 
 @pytest.mark.parametrize("module", ["tyro", "jax"])
-def test_ctrl_c_amid_imports_is_silent(module, tmp_path):
-    """The signal comes from within the first import that takes long, and from JAX's, before any work."""
+def test_ctrl_c_during_imports_is_silent(module, tmp_path):
+    """Send the signal during the first slow import, and during that of JAX."""
     (tmp_path / f"{module}.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()")
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     script += f"sys.path.insert(0, {str(tmp_path)!r}); from adeu.cli import main; main()"
@@ -114,7 +114,7 @@ def test_run_ends_with_a_table_and_its_files(lake):
     assert "1500" not in done.stdout
 
 
-def test_summary_holds_a_row_for_every_figure(lake):
+def test_summary_has_a_row_for_every_case_and_metric(lake):
     out, _ = lake
     rows = json.loads((out / "frozen-lake" / "summary.json").read_text())
     assert {row["case"] for row in rows} == {f"{case}{SUFFIX}" for case in ("eps-greedy", "adeu", "im", "ucb")}
@@ -125,19 +125,19 @@ def test_summary_holds_a_row_for_every_figure(lake):
         assert row["low"] is None or row["low"] <= row["value"] <= row["high"]
 
 
-def test_json_is_the_summary_and_nothing_else(lake):
+def test_json_prints_only_the_summary(lake):
     out, _ = lake
     again = run_here("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--json", *SMALL)
     assert json.loads(again.stdout) == json.loads((out / "frozen-lake" / "summary.json").read_text())
 
 
-def test_quiet_is_quiet(lake):
+def test_quiet_prints_nothing(lake):
     out, _ = lake
     again = run_here("run", "frozen-lake", "--seeds", "0:2", "--out", out, "--quiet", *SMALL)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
-def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
+def test_a_dry_run_prints_the_spec_and_writes_nothing(tmp_path):
     done = run_here(
         "run", "frozen-lake/adeu", "--seeds", "3", "--set", "f.beta=0.5", "--out", tmp_path / "x", "--dry-run"
     )
@@ -177,19 +177,19 @@ def test_a_dry_run_prints_the_spec_and_leaves_nothing(tmp_path):
         (["frozen-lake", "--set", "lake.layout=[/red]\x1b[31m"], r"got '[/red]\x1b[31m'"),
     ],
 )
-def test_bad_input_is_refused_before_any_work(arguments, message, tmp_path):
+def test_bad_arguments_are_rejected_before_any_run(arguments, message, tmp_path):
     assert message in refused("run", *arguments, "--out", tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
-def test_seeds():
+def test_seeds_are_parsed():
     assert read_seeds("0:3") == [0, 1, 2]
     assert read_seeds("4") == [4]
     assert read_seeds("0,7,2:4") == [0, 7, 2, 3]
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_warning_is_a_line_of_its_own(monkeypatch, capsys):
+def test_a_warning_is_printed_as_one_line(monkeypatch, capsys):
     def warn(command):
         warnings.warn("g is saturated", stacklevel=1)
         return 0
@@ -220,7 +220,7 @@ class TestTrain:
     @pytest.mark.parametrize(
         ("env", "case"), [(["CartPole-v1"], "default"), (["Pendulum-v1", "--agent", "sac"], "sac-default")]
     )
-    def test_without_a_part_it_takes_the_default(self, env, case, tmp_path):
+    def test_without_parts_the_default_is_used(self, env, case, tmp_path):
         done = run_here("train", *env, "--seeds", "0", "--out", tmp_path, "--dry-run")
         (spec,) = json.loads(done.stdout)
         assert spec["case"] == case
@@ -229,7 +229,7 @@ class TestTrain:
         (other,) = json.loads(run_here("train", *env, "--D", "options", "--seeds", "0", "--dry-run").stdout)
         assert other["setting"]["agent"]["explorer"]["f"]["part"] == "Rnd"
 
-    def test_an_f_in_the_folder_of_the_command_and_a_name_that_tells_its_settings(self, tmp_path):
+    def test_an_f_from_the_working_folder_and_a_case_name_with_its_settings(self, tmp_path):
         (tmp_path / "mine.py").write_text(
             "import adeu, dataclasses, jax.numpy as jnp\n"
             "@dataclasses.dataclass(frozen=True)\n"
@@ -240,7 +240,7 @@ class TestTrain:
         )
         parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
         few = ["--set", "f.c=0.1", "--steps", "2000", "--dry-run"]
-        safe = os.environ | {"PYTHONSAFEPATH": "1"}  # as the installed command
+        safe = os.environ | {"PYTHONSAFEPATH": "1"}  # like the installed command
         done = run_apart("train", "CartPole-v1", *parts, *few, cwd=tmp_path, env=safe)
         assert done.returncode == 0, done.stderr
         (spec, *_) = json.loads(done.stdout)
@@ -269,8 +269,8 @@ class TestTrain:
         assert {row["reference"] for row in rows} == {None, names[1]}
         assert {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")} == written
 
-    def test_an_f_of_from_host_learns_anew_in_each_run(self, tmp_path):
-        """One worker takes both seeds; what the module learned with the first is not there in the second."""
+    def test_an_f_of_from_host_is_reset_for_each_run(self, tmp_path):
+        """One worker runs both seeds; the second must not see what the module learned in the first."""
         (tmp_path / "outside.py").write_text(
             "import adeu, numpy as np\n"
             "seen = []\n"
@@ -290,8 +290,8 @@ class TestTrain:
         assert spec["case"].startswith("f-")
         assert spec["setting"]["agent"]["explorer"]["f"]["compute"] == {"function": "outside:f.compute"}
 
-    def test_what_a_module_prints_is_not_in_the_json(self, tmp_path):
-        """When it is imported, when it is used, from below Python, and when the process ends."""
+    def test_output_of_a_module_is_not_in_the_json(self, tmp_path):
+        """A module may print when it is imported or used, below Python, and when the process ends."""
         (tmp_path / "loud.py").write_text(
             "import adeu, atexit, dataclasses, os, jax.numpy as jnp\n"
             "print('imported')\n"
@@ -348,12 +348,12 @@ class TestTrain:
             (["CliffWalking-v1", "--f", "tests.functions:host_norm"], "a function becomes one by adeu.from_function"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, arguments, message, tmp_path):
+    def test_bad_arguments_are_rejected(self, arguments, message, tmp_path):
         assert message in refused("train", *arguments, "--out", tmp_path / "x")
         assert not (tmp_path / "x").exists()
 
 
-def test_plot_draws_again_from_the_runs(lake, tmp_path):
+def test_plot_redraws_from_the_runs(lake, tmp_path):
     out, _ = lake
     picture = out / "frozen-lake" / "curves.png"
     picture.unlink()
@@ -362,7 +362,7 @@ def test_plot_draws_again_from_the_runs(lake, tmp_path):
     assert picture.stat().st_size > 1000
     picture.with_suffix(".svg").unlink()
     assert run_here("plot", "frozen-lake/adeu", "--seeds", "0:2", "--out", out).returncode == 0
-    assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # what other calls completed stands beside it
+    assert "eps-greedy" in picture.with_suffix(".svg").read_text()  # complete runs of other commands are included
     shutil.copytree(out / "frozen-lake", tmp_path / "frozen-lake")
     metrics = tmp_path / f"frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
     metrics.write_text(metrics.read_text().replace("100,", "101,", 1))
@@ -373,13 +373,13 @@ def test_plot_draws_again_from_the_runs(lake, tmp_path):
     assert "has no complete run of frozen-lake; first: adeu run" in said
 
 
-def test_plot_normalizers(tmp_path):
+def test_plot_draws_normalizers(tmp_path):
     assert run_here("plot", "normalizers", "--out", tmp_path).returncode == 0
     assert (tmp_path / "normalizers.png").stat().st_size > 1000
 
 
-def test_damaged_runs_beside_are_named_and_left_out(lake, tmp_path):
-    """Another case's run was changed: the one that was asked for is complete, and says so."""
+def test_damaged_runs_of_other_cases_are_reported_and_omitted(lake, tmp_path):
+    """A run of another case was changed; the command for this case succeeds."""
     out, _ = lake
     shutil.copytree(out, tmp_path / "out")
     metrics = tmp_path / f"out/frozen-lake/ucb{SUFFIX}/seed-1/metrics.csv"
@@ -391,7 +391,7 @@ def test_damaged_runs_beside_are_named_and_left_out(lake, tmp_path):
     assert "eps-greedy" in done.stdout
 
 
-def test_a_failed_run_is_named_in_json_too(lake, tmp_path):
+def test_a_failed_run_is_reported_with_json(lake, tmp_path):
     out, _ = lake
     shutil.copytree(out, tmp_path / "out")
     (tmp_path / f"out/frozen-lake/adeu{SUFFIX}/seed-1/spec.json").unlink()

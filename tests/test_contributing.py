@@ -1,4 +1,4 @@
-"""CONTRIBUTING's steps to add an f, followed to the letter in a copy of the repository."""
+"""Follow the steps of CONTRIBUTING to add an f, in a copy of the repository."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 SECTION = re.search(r"## Add an f in six steps\n(.*?)\n## ", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
 STEPS = re.findall(r"^\d\. (.*?)(?=^\d\. |^$)", SECTION, re.DOTALL | re.MULTILINE)
 
-SOURCE = '''"""Uncertainty from the distance to what was observed."""
+SOURCE = '''"""Uncertainty from the distance to past observations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
 
 @dataclasses.dataclass(frozen=True)
 class Surprise(Mechanism):
-    """How far the observation lies from the running mean of what was observed.
+    """The distance of the observation to the running mean of past observations.
 
         f(s) = || s - m ||,   m <- m + rate * (s - m)
 
@@ -85,7 +85,7 @@ for f in (adeu.Surprise(), adeu.Rnd()):
 
 
 def edit(path, before, line):
-    """Adds a line in front of the first one that starts with `before`."""
+    """Insert a line before the first one that starts with `before`."""
     text = path.read_text()
     place = re.search(rf"^{re.escape(before)}", text, re.MULTILINE).start()
     path.write_text(text[:place] + line + text[place:])
@@ -93,7 +93,7 @@ def edit(path, before, line):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """The repository after the six steps. Each edits files that CONTRIBUTING names in it."""
+    """Return a copy of the repository after the six steps, which edit the files that CONTRIBUTING names."""
     root = tmp_path_factory.mktemp("copy")
     for name in ("src", "tests", "docs"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -141,7 +141,7 @@ def test_every_step_names_the_files_that_it_changes():
     ]
 
 
-def test_the_tests_that_the_steps_promise_run_on_it_and_pass(copy):
+def test_the_promised_tests_run_and_pass(copy):
     files = ["contract", "mechanisms/test_surprise.py", "test_bad_parts.py", "test_docs.py"]
     where = [f"tests/{name}" for name in files] + ["src/adeu/mechanisms/surprise.py"]
     told = run(copy, "-m", "pytest", "-n", "0", "-v", "-k", "surprise or exported or reference_has", *where)
@@ -151,14 +151,14 @@ def test_the_tests_that_the_steps_promise_run_on_it_and_pass(copy):
         "test_contract.py::test_a_batch_equals_a_loop_and_environments_are_independent[Surprise]",
         "test_contract.py::test_json_round_trip[Surprise]",
         "test_surprise.py::test_surprise_is_the_distance_to_the_running_mean",
-        "test_construction[Surprise: rate takes a finite number > 0 and <= 1, got 0]",
+        "test_bad_fields_are_rejected[Surprise: rate takes a finite number > 0 and <= 1, got 0]",
         "surprise.py::adeu.mechanisms.surprise.Surprise",
         "test_docs.py::test_the_reference_has_every_public_name_once[adeu]",
     ):
         assert any(test.endswith(name) for test in passed), (name, told)
 
 
-def test_it_is_trained_beside_rnd_by_its_name(copy, tmp_path):
+def test_it_can_be_trained_by_its_name(copy, tmp_path):
     train = ["train", "CartPole-v1", "--f", "rnd", "--f", "surprise", "--seeds", "0", "--json"]
     small = ["--steps", "200", "--set", "warmup=100", "--set", "evaluate_every=200", "--set", "evaluate_episodes=1"]
     told = run(copy, "-c", "from adeu.cli import main; main()", *train, *small, "--out", tmp_path)
@@ -168,7 +168,7 @@ def test_it_is_trained_beside_rnd_by_its_name(copy, tmp_path):
     assert means[1]["common_seeds"] == 1
 
 
-def test_it_explores_in_a_vector_as_rnd_does(copy):
+def test_it_explores_in_a_vector(copy):
     surprise, rnd = run(copy, "-c", BEHAVE).splitlines()
     assert surprise == "Surprise frozenset({'observe'}) (4,) 4"
     assert rnd.startswith("Rnd frozenset({'update'}) (4,)")

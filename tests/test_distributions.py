@@ -1,4 +1,4 @@
-"""What each D samples. Every statistical test has a fixed seed and would fail a right sampler in 1 of 10,000."""
+"""The samples of each D. Every statistical test has a fixed seed, and a false positive rate of 1 in 10,000."""
 
 import functools
 
@@ -16,7 +16,7 @@ KEYS = jax.random.split(jax.random.key(7), 50_000)
 
 @functools.partial(jax.jit, static_argnames="D")
 def first(D, keys, center, spread, action_mask=None):
-    """A first decision with each key."""
+    """Return the first decision with each key."""
 
     def one(key):
         key_begin, key_sample = jax.random.split(key)
@@ -26,7 +26,7 @@ def first(D, keys, center, spread, action_mask=None):
 
 
 def samples(D, center, spread, action_mask=None):
-    """Independent first decisions."""
+    """Return independent first decisions."""
     return map(np.asarray, first(D, KEYS, np.float32(center), np.float32(spread), action_mask)[:2])
 
 
@@ -67,7 +67,7 @@ class TestGaussian:
         assert (actions == np.float32([0.9, 0.1])).all()
         assert not explored.any()
 
-    def test_deviation_counts_in_half_ranges_from_the_clipped_mean(self):
+    def test_deviation_is_in_half_ranges_from_the_clipped_mean(self):
         D = adeu.Gaussian(low=(-1.0, 0.0), high=(1.0, 4.0))
         assert float(D.deviation(jnp.array([0.5, 1.0]), jnp.array([0.0, 2.0]))) == pytest.approx((0.5 + 0.5) / 2)
         assert float(D.deviation(jnp.array([1.0, 4.0]), jnp.array([3.0, 9.0]))) == 0.0
@@ -79,7 +79,7 @@ class TestGaussian:
         assert (actions[:, 1] == 0.5).all()
         assert (actions[:, 0] != 0.5).all()
 
-    def test_matrix_shaped_actions(self):
+    def test_actions_may_be_matrices(self):
         actions, _ = samples(adeu.Gaussian(-1.0, 1.0), np.zeros((2, 3)), 0.3)
         assert actions.shape[1:] == (2, 3)
 
@@ -109,8 +109,8 @@ class TestCategorical:
             assert (explored == (actions == 2)).all()
 
     @pytest.mark.parametrize(("x64", "tolerance"), [(False, 1.2e-6), (True, 1e-14)])
-    def test_the_grid_example(self, x64, tolerance):
-        """p(s,a) = softmax(sigmoid(beta*sqrt(n) - shift) * q(s,a)), few visits included, where trust changes most."""
+    def test_probabilities_of_the_grid_example(self, x64, tolerance):
+        """Compare with p(s,a) = softmax(sigmoid(beta*sqrt(n) - shift) * q(s,a)), also for small n."""
         random = np.random.default_rng(0)
         q = random.uniform(-10, 10, (20_000, 4)).astype(np.float32).astype(float)
         n = np.append(random.integers(1, 30, 10_000), random.integers(1, 2000, 10_000))
@@ -134,13 +134,13 @@ class TestCategorical:
 class TestBernoulli:
     q = np.array([2.0, 0.0, 2.0, -5.0, 2.0])
 
-    def test_the_coin_is_the_spread_and_actions_are_uniform(self):
+    def test_it_explores_with_probability_spread_by_uniform_actions(self):
         actions, explored = samples(adeu.Bernoulli(), self.q, 0.3)
         assert_share(explored.sum(), len(explored), 0.3)
         assert_frequencies(actions[explored], np.full(5, 0.2))
         assert_frequencies(actions[~explored], [1 / 3, 0, 1 / 3, 0, 1 / 3])
 
-    def test_mask(self):
+    def test_masked_actions_are_never_taken(self):
         mask = jnp.array([False, True, True, True, False])
         actions, explored = samples(adeu.Bernoulli(), self.q, 0.5, mask)
         assert_frequencies(actions[explored], [0, 1 / 3, 1 / 3, 1 / 3, 0])
@@ -151,7 +151,7 @@ class TestOptions:
     q = jnp.array([0.0, 1.0, 0.0])
 
     def episode(self, D, spread, steps, action_mask=None):
-        """One long episode: actions, explored, and where options begin."""
+        """Play one long episode; return the actions, explored, and where options begin."""
 
         @jax.jit
         def play(keys):
@@ -192,7 +192,7 @@ class TestOptions:
             after = jax.eval_shape(D.sample, KEYS[0], (), before, self.q, 1.0)[2]
             assert [leaf.dtype for leaf in before] == [leaf.dtype for leaf in after]
 
-    def test_own_options_are_played_whole_and_weighted(self):
+    def test_given_options_are_played_completely_and_by_weight(self):
         D = adeu.Options(mu=2.0, options=[[0, 1, 2], [2]], weights=[1.0, 3.0])
         actions, _, begins = self.episode(D, 1.0, 60_000)
         starts = np.flatnonzero(begins)
@@ -201,7 +201,7 @@ class TestOptions:
         assert whole
         assert all(actions[s : s + 3].tolist() == [0, 1, 2] for s in whole)
 
-    def test_cut_or_carried_over_the_end_of_an_episode(self):
+    def test_an_option_ends_with_the_episode_unless_carried(self):
         for carried in (False, True):
             D = adeu.Options(carried=carried)
             running = D.begin(KEYS[0])._replace(option=jnp.asarray(2), steps_left=jnp.asarray(5))
@@ -210,7 +210,7 @@ class TestOptions:
                 (2, True, 4) if carried else (1, False, 0)
             )
 
-    def test_a_forbidden_action_ends_an_option_and_never_begins_one(self):
+    def test_a_masked_action_ends_an_option_and_never_begins_one(self):
         D, mask = adeu.Options(mu=1.5), jnp.array([True, True, False])
         running = D.begin(KEYS[0])._replace(option=jnp.asarray(2), steps_left=jnp.asarray(5))
         action, explored, after = D.sample(KEYS[0], (), running, self.q, 0.0, mask)
@@ -223,7 +223,7 @@ class TestOptions:
         assert_frequencies(actions, [0.5, 0, 0.5])
 
 
-def test_rollout_episodes_are_a_share_of_rho():
+def test_the_share_of_rollout_episodes_is_rho():
     f = adeu.Rollouts(adeu.Constant(5.0), rho=0.3, c=0.2)
     carries = jax.jit(jax.vmap(f.begin))(KEYS)
     measured, carries = jax.jit(jax.vmap(lambda carry: f.measure(KEYS[0], ((),), carry, 0)))(carries)

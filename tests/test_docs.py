@@ -1,4 +1,4 @@
-"""Every Python snippet of the README and the docs runs, page by page, as a reader would run it."""
+"""Every Python snippet in the README and the docs runs, and links and lists of pages and names are complete."""
 
 import importlib
 import pathlib
@@ -33,7 +33,7 @@ def test_snippets_run(page, tmp_path, monkeypatch):
     runpy.run_path(str(script))
 
 
-def test_the_readme_shows_a_spread_that_is_low_where_the_agent_has_been_and_high_where_it_has_not(tmp_path, capsys):
+def test_the_readme_shows_a_low_spread_in_visited_states_and_a_high_one_in_others(tmp_path, capsys):
     readme = ROOT / "README.md"
     (tmp_path / "readme.py").write_text("\n".join(snippets(readme)))
     runpy.run_path(str(tmp_path / "readme.py"))
@@ -63,20 +63,20 @@ def test_examples_run(example, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", ["numpy_q.py", "torch_td3.py"])
-def test_whole_agents_are_short_and_their_three_lines_marked(name):
+def test_complete_agents_are_short_with_three_marked_lines(name):
     text = (ROOT / "examples" / name).read_text()
     assert len(text.splitlines()) < 120
     assert text.count("  # adeu\n") == 3
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_are_valid(page):
     for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def places(entry):
-    """Every page below an entry of the navigation."""
+    """Return every page below an entry of the navigation."""
     if isinstance(entry, str):
         return [entry]
     return [place for each in (entry.values() if isinstance(entry, dict) else entry) for place in places(each)]
@@ -89,7 +89,7 @@ def test_the_navigation_has_every_page_and_notebook_once():
     assert sorted(places(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])) == sorted(map(str, pages))
 
 
-def test_pages_read_as_plain_files():
+def test_pages_have_no_directives():
     assert [page.name for page in PAGES if re.search("^:::", page.read_text(), flags=re.MULTILINE)] == []
 
 

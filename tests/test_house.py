@@ -1,4 +1,4 @@
-"""What holds of the code as a whole: which way imports go, what importing costs, and what the wheel carries."""
+"""Rules for the code as a whole: the direction and cost of imports, and unique names."""
 
 import ast
 import pathlib
@@ -12,8 +12,8 @@ import adeu
 ROOT = pathlib.Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "adeu"
 
-# Each floor may import from the floors below it, and from its own.
-FLOORS = [
+# Each layer may import from itself and the layers below it.
+LAYERS = [
     {"cli"},
     {"report"},
     {"experiments"},
@@ -24,17 +24,18 @@ FLOORS = [
     {"registry", "recipes"},
     {"mechanisms", "normalizers", "distributions", "guards"},
     {"core"},
-    {"envs"},  # below all: environments import nothing of ours
+    {"envs"},  # environments import nothing else of adeu
 ]
 
 
-def floor(module: str) -> int:
-    room = "runs" if module == "adeu" else module.removeprefix("adeu.").split(".")[0]  # the highest public one
-    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+def layer(module: str) -> int:
+    # `adeu` itself counts as runs, the highest package it exports from.
+    package = "runs" if module == "adeu" else module.removeprefix("adeu.").split(".")[0]
+    return next(i for i, packages in enumerate(LAYERS) if package in packages)
 
 
 def imports(tree: ast.AST):
-    """Every adeu module that is imported, at the top of a file or inside a function."""
+    """Yield every adeu module that is imported, at the top of a file or inside a function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "adeu":
             yield from (f"adeu.{alias.name}" for alias in node.names)
@@ -45,19 +46,19 @@ def imports(tree: ast.AST):
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_go_down_only(path):
+def test_modules_import_only_from_their_layer_or_lower(path):
     if path.parent == SOURCE and path.name == "__init__.py":
         return
-    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
     for module in imports(ast.parse(path.read_text())):
-        assert floor(module) >= floor(room), f"{path} imports {module}, which stands above it"
+        assert layer(module) >= layer(package), f"{path} imports {module}, which is in a higher layer"
 
 
 def run_python(script: str) -> str:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_importing_adeu_loads_no_engine_and_no_framework():
+def test_importing_adeu_imports_no_engine_or_framework():
     heavy = ["numba", "torch", "ray", "jax", "gymnasium", "matplotlib"]
     assert run_python(f"import adeu, sys; print([name for name in {heavy} if name in sys.modules])") == "[]"
     parts = "adeu.Explorer, adeu.Behavior, adeu.Rnd"
@@ -65,7 +66,7 @@ def test_importing_adeu_loads_no_engine_and_no_framework():
     assert run_python(f"import adeu, sys; {parts}; print([n for n in {heavy} if n in sys.modules])") == "[]"
 
 
-def test_environments_import_nothing_else_of_ours():
+def test_environments_import_nothing_else_of_adeu():
     loaded = run_python("import adeu.envs, sys; print(*[name for name in sys.modules if name.startswith('adeu')])")
     assert {"adeu", "adeu.envs", "adeu.envs.gym_frozen_lake"} <= set(loaded.split())
     assert all(name == "adeu" or name.startswith("adeu.envs") for name in loaded.split())
@@ -74,7 +75,7 @@ def test_environments_import_nothing_else_of_ours():
         assert all(module.startswith("adeu.envs") for module in imports(ast.parse(path.read_text())))
 
 
-def test_environments_are_loaded_when_first_used():
+def test_environments_are_imported_at_first_use():
     script = "import adeu, sys; before = 'adeu.envs' in sys.modules; adeu.envs.FrozenLake; print(before)"
     assert run_python(script) == "False"
 
@@ -88,7 +89,7 @@ def test_every_public_name_can_be_loaded():
 
 
 def classes():
-    """Every public class, with the file that defines it."""
+    """Yield every public class, with the file that defines it."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -96,7 +97,7 @@ def classes():
 
 
 def names(tree: ast.AST):
-    """Every name that code uses, strings and comments apart."""
+    """Yield every name that the code uses, except in strings and comments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
@@ -106,8 +107,8 @@ def names(tree: ast.AST):
             yield from node.name.split(".")
 
 
-def test_loops_know_no_agent_by_name():
-    """Outside its own file an agent's name stands in the list of exports and in experiments alone."""
+def test_loops_do_not_refer_to_agents():
+    """The name of an agent is used only in its file, in the exports and in experiments."""
     own = {
         node.name: path
         for node, path in classes()
@@ -123,17 +124,17 @@ def test_loops_know_no_agent_by_name():
         assert not used & {path.stem for path in own.values()}, f"{loop} imports an agent's module"
 
 
-def test_every_file_has_a_name_of_its_own():
+def test_file_names_are_unique():
     found = [path.name for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
     assert sorted({name for name in found if found.count(name) > 1}) == []
 
 
-def test_every_public_class_has_a_name_of_its_own():
+def test_names_of_public_classes_are_unique():
     found = [node.name for node, _ in classes()]
     assert sorted({name for name in found if found.count(name) > 1}) == []
 
 
-def test_the_tabular_forms_of_parts_are_named_so():
+def test_names_of_tabular_forms_end_with_form():
     tree = ast.parse((SOURCE / "tabular" / "lower.py").read_text())
     made = [
         node.attr

@@ -1,4 +1,4 @@
-"""`LearnedLengths` acts and learns as plain TempoRL and UTE do, with the same random numbers."""
+"""`LearnedLengths` equals plain TempoRL and UTE, given the same random numbers."""
 
 import functools
 
@@ -21,7 +21,7 @@ EXPLORERS = {
 
 
 def world():
-    """A random table: the next state, the reward and whether the episode ends, of each state and action; and Q."""
+    """Return a random MDP (next state, reward and end of each state and action) and a Q table."""
     random = np.random.default_rng(0)
     shape = STATES, ACTIONS
     reward, q = (random.normal(size=shape).astype(np.float32) for _ in range(2))
@@ -53,9 +53,9 @@ def behave(explorer, state, keys):
 
 @functools.partial(jax.jit, static_argnames="heads")
 def draws(keys, masks, heads):
-    """What D draws from a step's key, and from the key in its state."""
+    """Return the draws of D for the key of each step, and for the key in its state."""
 
-    single = jnp.log(True).dtype  # in which `choose` draws
+    single = jnp.log(True).dtype  # the dtype of the draws in `choose`
 
     def one(key, mask):
         coin, action, other, length = jax.random.split(jax.random.split(key)[1], 4)
@@ -68,14 +68,14 @@ def draws(keys, masks, heads):
 
 @pytest.fixture
 def double_precision():
-    """Values of lengths converge to equal ones, so that rounding would decide among them."""
+    """Use double precision, because values of lengths become equal and rounding would decide among them."""
     with jax.enable_x64(True):
         yield
 
 
 @pytest.mark.usefixtures("double_precision")
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_it_acts_and_learns_as_the_plain_method_does(name):
+def test_it_acts_and_learns_as_the_plain_method(name):
     explorer, keys = bound(EXPLORERS[name]), jax.random.split(jax.random.key(1), STEPS)
     D, state = explorer.D, explorer.init(jax.random.key(2), 0)
     values, action, explored, masks = map(np.asarray, behave(explorer, state, keys))
@@ -96,7 +96,7 @@ def test_it_acts_and_learns_as_the_plain_method_does(name):
     assert 0.05 < explored.mean() < 0.9
 
 
-def test_single_steps_teach_the_values_of_the_methods_own_targets():
+def test_learning_from_single_steps_gives_the_values_of_the_papers_targets():
     following, reward, terminal, _ = world()
     D = bound(adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.LearnedLengths(LONGEST, 0.9, step_size=1.0))).D
     s, a = map(jnp.ravel, jnp.indices((STATES, ACTIONS)))
@@ -113,8 +113,8 @@ def test_single_steps_teach_the_values_of_the_methods_own_targets():
     np.testing.assert_allclose(learned.values[0], skip_values(following, reward, terminal, 0.9, LONGEST), atol=1e-3)
 
 
-def test_a_network_learns_them_from_minibatches():
-    """Of two states as vectors; two heads share the hidden layers."""
+def test_a_network_learns_the_values_from_minibatches():
+    """Two states are vectors, and two heads share the hidden layers."""
     D = adeu.LearnedLengths(2, 0.5, heads=2, hidden=(16,), learning_rate=0.01, tau=0.1, num_actions=1)
     vectors = jnp.eye(2)
     batch = adeu.Transition(
@@ -131,9 +131,9 @@ def test_a_network_learns_them_from_minibatches():
 
 
 @pytest.mark.parametrize(("lam", "length"), [(-1.5, 1), (2.0, 3)])
-def test_uncertainty_shortens_or_lengthens(lam, length):
+def test_lam_prefers_or_avoids_uncertain_lengths(lam, length):
     D = adeu.LearnedLengths(3, heads=2, lam=lam, num_states=1, num_actions=1)
-    values = jnp.array([[1.0, 0.0, -1.0], [1.0, 2.0, 3.0]])  # the same mean, more disagreement about longer ones
+    values = jnp.array([[1.0, 0.0, -1.0], [1.0, 2.0, 3.0]])  # equal means, more disagreement for longer lengths
     state = D.init(jax.random.key(0), 0)._replace(values=values[:, None, None])
     _, _, carry = D.sample(jax.random.key(1), state, D.begin(jax.random.key(0)), jnp.zeros(1), 0.0, obs=0)
     assert carry.steps_left + 1 == length
@@ -143,11 +143,11 @@ class TestInALoop:
     LONG = adeu.LearnedLengths(3, num_states=1, num_actions=2, start=0.0)
 
     def repeating(self):
-        """A state in which every action is repeated three times."""
+        """Return a state in which every action is repeated three times."""
         values = jnp.zeros((1, 1, 2, 3)).at[..., 2].set(1.0)
         return self.LONG.init(jax.random.key(0), 0)._replace(values=values)
 
-    def test_an_action_is_repeated_until_the_mask_forbids_it(self):
+    def test_an_action_is_repeated_until_it_is_masked(self):
         D, state, carry = self.LONG, self.repeating(), self.LONG.begin(jax.random.key(0))
         centers = jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
         masks = jnp.ones((5, 2), bool).at[4, 1].set(False)
@@ -158,7 +158,7 @@ class TestInALoop:
             assert not explored
         assert actions == [0, 0, 0, 1, 0]
 
-    def test_in_evaluation_the_policy_decides_in_every_step(self):
+    def test_evaluation_does_not_repeat_actions(self):
         explorer = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.LearnedLengths(3, start=1.0))
         behavior = adeu.Behavior(explorer, gymnasium.make("FrozenLake-v1"))
         behavior.state = behavior.state._replace(

@@ -1,4 +1,4 @@
-"""Noise with memory in a Box. Seeds are fixed, and each statistical comparison would fail right noise in 1 of 1e6."""
+"""Correlated noise in a Box. Seeds are fixed, and each statistical test has a false positive rate of 1e-6."""
 
 import functools
 import itertools
@@ -18,7 +18,7 @@ from adeu.distributions.colored import BAND
 ALPHA = 1e-6
 RANGE = {"low": (-1.0, -3.0), "high": (1.0, 5.0)}
 HALF, CENTER = np.array([1.0, 4.0]), np.float32([0.0, 1.0])
-SPREAD = 2.0**-10  # nothing is clipped, and dividing by it is exact
+SPREAD = 2.0**-10  # small enough to avoid clipping, and a power of 2 for exact division
 ENVS = 4000
 
 GAUSSIAN_NOISE = {
@@ -52,12 +52,12 @@ def _paths(D, seed, envs, steps, episodes, spread):
 
 
 def paths(D, envs=ENVS, steps=3, episodes=1, spread=SPREAD, seed=0):
-    """The noise in units of the spread: environments, episodes, steps, dimensions."""
+    """Return the noise in units of the spread, of shape (environments, episodes, steps, dimensions)."""
     return (np.asarray(_paths(D, seed, envs, steps, episodes, spread), float) - CENTER) / HALF / spread
 
 
 def assert_unit_normal(values):
-    """Mean, variance and all else of independent N(0, 1)."""
+    """Assert that the values are independent N(0, 1)."""
     flat = values.ravel()
     square = (flat**2).sum()
     assert min(stats.chi2(len(flat)).cdf(square), stats.chi2(len(flat)).sf(square)) > ALPHA / 2
@@ -65,7 +65,7 @@ def assert_unit_normal(values):
 
 
 @pytest.mark.parametrize("D", GAUSSIAN_NOISE.values(), ids=GAUSSIAN_NOISE.keys())
-def test_it_is_standard_normal_at_every_step_of_every_episode(D):
+def test_noise_is_standard_normal_at_every_step(D):
     noise = paths(D, steps=12, episodes=2)
     for episode in range(2):
         for t in (0, 1, 5, 11):
@@ -73,7 +73,7 @@ def test_it_is_standard_normal_at_every_step_of_every_episode(D):
 
 
 @pytest.mark.parametrize("D", OPTIONS.values(), ids=OPTIONS.keys())
-def test_an_offset_is_uniform_of_unit_variance_at_every_step_of_every_episode(D):
+def test_offsets_are_uniform_with_unit_variance_at_every_step(D):
     noise = paths(D, steps=12, episodes=2)
     for episode in range(2):
         for t in (0, 1, 5, 11):
@@ -91,7 +91,7 @@ def test_dimensions_and_environments_are_independent(D):
 
 
 @every_noise
-def test_at_an_episodes_start_it_is_drawn_anew_or_carried_on(D):
+def test_noise_is_redrawn_or_carried_at_the_start_of_an_episode(D):
     noise = paths(D, steps=3, episodes=2)
     last, first = noise[:, 0, -1].ravel(), noise[:, 1, 0].ravel()
     if not D.carried:
@@ -104,14 +104,14 @@ def test_at_an_episodes_start_it_is_drawn_anew_or_carried_on(D):
 
 
 def assert_correlation(one, other, expected):
-    """Fisher's transformation: arctanh of a correlation is normal with a variance of 1 / (n - 3)."""
+    """Use Fisher's transformation: arctanh of a correlation is normal with a variance of 1 / (n - 3)."""
     distance = np.arctanh(stats.pearsonr(one, other).statistic) - np.arctanh(expected)
     assert abs(distance) < stats.norm.isf(ALPHA / 2) / np.sqrt(len(one) - 3)
 
 
 @pytest.mark.parametrize("name", ["pink", "red", "ou", "ou-slow"])
 @pytest.mark.parametrize("lag", [1, 20])
-def test_the_autocorrelation_is_the_mixtures(name, lag):
+def test_the_autocorrelation_is_that_of_the_mixture(name, lag):
     D = NOISES[name]
     noise = paths(D, steps=lag + 1)[:, 0]
     assert_correlation(noise[:, 0].ravel(), noise[:, lag].ravel(), float(D.mixture.variance @ D.mixture.rho**lag))
@@ -121,12 +121,12 @@ OCTAVES = np.geomspace(*BAND, 7)
 
 
 def slope(power):
-    """Over octaves, both axes logarithmic."""
+    """Return the slope over octaves, in logarithmic axes."""
     return np.polyfit(np.log(OCTAVES[:-1]), np.log(power), 1)[0]
 
 
 def expected_periodogram(mixture: Mixture, window):
-    """By the autocovariance, so that what leaks through the window is in it."""
+    """Return the expected periodogram from the autocovariance, which includes leakage by the window."""
     steps = len(window)
     lags = np.arange(-steps + 1, steps)
     covariance = mixture.rho ** np.abs(lags)[:, None] @ mixture.variance
@@ -136,8 +136,8 @@ def expected_periodogram(mixture: Mixture, window):
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 1.0, 1.5, 2.0])
-def test_the_spectrum_falls_as_theory_says(beta):
-    """The power in octaves from 1/256 to 1/4 cycles per step, and its slope, beside their exact expectations."""
+def test_the_spectrum_has_the_expected_slope(beta):
+    """Compare the power in octaves from 1/256 to 1/4 cycles per step, and its slope, with the exact expectations."""
     envs, steps = 100, 1024
     D = adeu.Colored(beta, **RANGE)
     window = stats.norm.pdf(np.linspace(-4, 4, steps))
@@ -159,7 +159,7 @@ def test_the_spectrum_falls_as_theory_says(beta):
 
 
 @pytest.mark.parametrize("beta", np.linspace(0, 2, 21).round(2))
-def test_the_mixtures_slope_is_beta_within_its_tolerance(beta):
+def test_the_slope_of_the_mixture_is_beta_within_the_tolerance(beta):
     mixture = adeu.Colored(float(beta)).mixture
     frequency = np.geomspace(*BAND, 200)
     spectrum = mixture.spectrum(frequency)
@@ -170,7 +170,7 @@ def test_the_mixtures_slope_is_beta_within_its_tolerance(beta):
     assert 2 * np.trapezoid(mixture.spectrum(whole), whole) == pytest.approx(1.0, rel=1e-4)
 
 
-def test_the_ends_are_white_noise_and_one_long_process():
+def test_beta_0_is_white_noise_and_beta_2_a_single_process():
     assert adeu.Colored(0.0).mixture == (0.0, 1.0)
     assert adeu.Colored(2.0).mixture == (np.exp(-1 / 256), 1.0)
     key, white = jax.random.key(3), adeu.Gaussian(**RANGE)
@@ -183,8 +183,8 @@ def test_options_hold_an_offset_for_zeta_distributed_times():
     noise = paths(NOISES["options"], envs=100, steps=400)[:, 0]
     begins = np.ones(noise.shape[:2], bool)
     begins[:, 1:] = (noise[:, 1:] != noise[:, :-1]).all(axis=2)
-    assert (begins[:, 1:] == (noise[:, 1:] != noise[:, :-1]).any(axis=2)).all()  # all dimensions at once
-    # Only those that begin early enough for their length to be seen, up to 200.
+    assert (begins[:, 1:] == (noise[:, 1:] != noise[:, :-1]).any(axis=2)).all()  # all dimensions change at once
+    # Use only options that begin in the first 200 steps, so that their lengths are observed.
     lengths = [np.diff(np.append(np.flatnonzero(row), 1000))[np.flatnonzero(row) < 200] for row in begins]
     edges = np.array([1, 2, 3, 4, 6, 11, 51, np.inf])
     counts = np.histogram(np.concatenate(lengths), edges)[0]
@@ -193,7 +193,7 @@ def test_options_hold_an_offset_for_zeta_distributed_times():
 
 
 @every_noise
-def test_a_spread_of_zero_is_the_policy_and_each_steps_spread_is_its_own(D):
+def test_noise_is_scaled_by_the_spread_of_the_step(D):
     carry = D.begin(jax.random.key(1))
     for key in jax.random.split(jax.random.key(2), 4):
         quiet, explored, after_quiet = D.sample(key, (), carry, CENTER, 0.0)
@@ -204,11 +204,11 @@ def test_a_spread_of_zero_is_the_policy_and_each_steps_spread_is_its_own(D):
         np.testing.assert_allclose(loud - CENTER, 2 * (half - CENTER), atol=1e-6)
         assert jax.tree.all(
             jax.tree.map(np.array_equal, after_quiet, after_loud)
-        )  # the noise does not know the spread
+        )  # the carry does not depend on the spread
         carry = after_quiet
 
 
-def test_a_variance_a_mask_and_the_range():
+def test_variance_mask_and_range_are_respected():
     for D in (adeu.Colored, adeu.OrnsteinUhlenbeck, adeu.BoxOptions):
         key, std, variance = jax.random.key(0), D(**RANGE), D(**RANGE, moment="variance")
         carry = std.begin(key)
@@ -220,7 +220,7 @@ def test_a_variance_a_mask_and_the_range():
         assert set(np.abs((np.asarray(far) - [0, 1]) / HALF).tolist()) == {1.0}
 
 
-def test_bind_gives_the_carry_its_shape():
+def test_bind_determines_the_shape_of_the_carry():
     space = Box(-2.0, 2.0, (2, 3))
     for part in (adeu.Colored(), adeu.Colored(low=-1.0, high=1.0), adeu.OrnsteinUhlenbeck(), adeu.Options(3.0)):
         D = part.bind(None, space)
@@ -237,7 +237,7 @@ def test_bind_gives_the_carry_its_shape():
 
 
 @every_noise
-def test_where_a_guard_decides_the_noise_is_drawn_anew(D):
+def test_noise_is_redrawn_where_a_guard_decides(D):
     guard = adeu.KnownUnsafe(states=[1], actions=[(0.0, 0.0)])
     explorer = adeu.Explorer(adeu.Constant(SPREAD), adeu.Identity(), D, guard)
     state, key = explorer.init(jax.random.key(0), 0), jax.random.key(5)
@@ -248,7 +248,7 @@ def test_where_a_guard_decides_the_noise_is_drawn_anew(D):
     assert jax.tree.all(jax.tree.map(np.array_equal, after.D, other.D))
 
 
-def test_a_behavior_saves_the_noise_and_resumes_with_the_same_bits(tmp_path):
+def test_a_loaded_behavior_resumes_the_noise_bit_for_bit(tmp_path):
     env, explorer = (
         gymnasium.make_vec("Pendulum-v1", 3),
         adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Options()),
@@ -265,7 +265,7 @@ def test_a_behavior_saves_the_noise_and_resumes_with_the_same_bits(tmp_path):
         assert len(np.unique(one.action)) == 3
 
 
-def test_tables_have_no_form_of_it():
+def test_correlated_noise_has_no_tabular_form():
     model = adeu.tabular.from_mdp(adeu.envs.lake_mdp(adeu.envs.Lake(size=4)))
     for D in (adeu.Colored(), adeu.OrnsteinUhlenbeck(), adeu.BoxOptions()):
         explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), D)

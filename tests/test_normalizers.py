@@ -1,4 +1,4 @@
-"""Each g against its equation."""
+"""Each g follows its equation."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,11 +23,11 @@ def sigmoid(x):
     ],
     ids=repr,
 )
-def test_equation(g, expected):
+def test_values_follow_the_equation(g, expected):
     np.testing.assert_allclose(g(X), expected, rtol=1e-6)
 
 
-def test_shifted_sigmoid_is_the_grid_examples_trust():
+def test_shifted_sigmoid_is_one_minus_the_trust_of_the_grid_example():
     n = np.array([1, 2, 5, 100, 10_000])
     trust = 1 - adeu.ShiftedSigmoid(shift=2.0)(1 / (0.9 * np.sqrt(n)))
     np.testing.assert_allclose(trust, sigmoid(0.9 * np.sqrt(n) - 2), rtol=1e-6)
@@ -35,7 +35,7 @@ def test_shifted_sigmoid_is_the_grid_examples_trust():
 
 
 @pytest.mark.parametrize("g", [adeu.Sigmoid(), adeu.Saturating(c=3.0), adeu.ShiftedSigmoid(), adeu.Clip()], ids=repr)
-def test_ceiling_is_approached_and_never_passed(g):
+def test_the_ceiling_is_approached_and_not_exceeded(g):
     spreads = g(np.geomspace(1e-3, 1e6, 100))
     assert np.max(spreads) == pytest.approx(g.ceiling, rel=1e-5)
     assert np.max(spreads) <= g.ceiling * (1 + 1e-6)

@@ -1,4 +1,4 @@
-"""Equations and tables have the numbers that they have in the paper's source."""
+"""Equations and tables are cited by their numbers in the paper."""
 
 import pathlib
 import re
@@ -22,12 +22,12 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("part", NUMBERS, ids=lambda part: part.__name__)
-def test_a_part_names_its_equation(part):
+def test_a_part_cites_its_equation(part):
     paper = part.__doc__.partition("Paper:")[2]
     assert re.findall(r"(?:Eq\.|Table) \d", paper) == re.findall(r"(?:Eq\.|Table) \d", NUMBERS[part])
 
 
-def test_there_is_no_equation_beyond_7_and_no_table_beyond_5():
+def test_no_equation_above_7_and_no_table_above_5_is_cited():
     files = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
     text = "\n".join(path.read_text() for path in files)
     assert {int(number) for number in re.findall(r"Eq\. (\d+)", text)} <= set(range(1, 8))

@@ -1,4 +1,4 @@
-"""Hypothesis draws the spaces, shapes, batch sizes, keys and uncertainties."""
+"""Property tests with random spaces, shapes, batch sizes, keys and uncertainties."""
 
 import contextlib
 import functools
@@ -29,7 +29,7 @@ def sampler(D):
 
 @given(seeds, hnp.arrays(np.float32, 3, elements=st.floats(-1e6, 1e6, width=32)), uncertainties)
 @quick
-def test_every_discrete_distribution_takes_any_preferences_and_spread(seed, center, spread):
+def test_every_discrete_distribution_accepts_any_preferences_and_spread(seed, center, spread):
     for D in (adeu.Categorical(), adeu.Bernoulli(), adeu.Options()):
         action, explored, _ = sampler(D)(jax.random.key(seed), center, spread)
         assert 0 <= action < 3
@@ -49,7 +49,7 @@ def test_gaussian_actions_stay_in_range(seed, center, spread):
 
 @given(uncertainties, uncertainties)
 @quick
-def test_more_uncertainty_never_means_less_spread(a, b):
+def test_the_spread_never_decreases_with_uncertainty(a, b):
     low, high = sorted((a, b))
     for g in (adeu.Sigmoid(), adeu.Saturating(), adeu.ShiftedSigmoid(), adeu.Identity(), adeu.Clip(0.1, 3.0)):
         assert 0 <= g(low) <= g(high)
@@ -97,7 +97,7 @@ fields = st.recursive(
 
 @given(fields)
 @quick
-def test_any_composition_goes_to_json_and_back(f):
+def test_any_composition_round_trips_through_json(f):
     again = adeu.from_json(adeu.to_json(f))
     assert again == f
     assert hash(again) == hash(f)
@@ -105,7 +105,7 @@ def test_any_composition_goes_to_json_and_back(f):
 
 @given(st.text())
 @quick
-def test_any_text_names_a_part_or_is_refused(text):
+def test_any_text_is_a_part_or_rejected(text):
     with contextlib.suppress(ValueError):
         assert issubclass(adeu.find_part(text), adeu.Part)
     with contextlib.suppress(ValueError):

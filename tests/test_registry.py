@@ -1,4 +1,4 @@
-"""Parts by name, and their way to JSON and back."""
+"""Parts by name, and their conversion to and from JSON."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ from adeu.registry import PARTS, read_part
 from tests import functions
 
 
-def test_every_part_has_its_name():
+def test_every_part_is_found_by_its_name():
     for name, kind in PARTS.items():
         assert getattr(adeu, name) is kind
         assert adeu.find_part(name) is kind
@@ -33,7 +33,7 @@ def test_a_new_file_in_mechanisms_registers_itself(tmp_path):
     assert run.stdout.split() == ["adeu.mechanisms.novelty", "Novelty()"]
 
 
-def test_a_users_own_part_goes_by_its_import_path():
+def test_a_users_part_is_named_by_its_import_path():
     text = adeu.to_json(adeu.Rollouts(functions.Distance(2.0), rho=0.1, c=0.2))
     assert json.loads(text)["f"] == {"part": "tests.functions:Distance", "scale": 2.0}
     script = f"import adeu; print(adeu.from_json({text!r}).f.scale)"
@@ -42,7 +42,7 @@ def test_a_users_own_part_goes_by_its_import_path():
     assert run.stdout.strip() == "2.0"
 
 
-def test_what_nobody_could_import_is_refused_before_it_is_written():
+def test_parts_that_cannot_be_imported_are_rejected():
     class Local(adeu.Mechanism):
         pass
 
@@ -51,12 +51,12 @@ def test_what_nobody_could_import_is_refused_before_it_is_written():
             adeu.to_json(part)
 
 
-def test_only_parts_go_to_json():
+def test_only_parts_convert_to_json():
     with pytest.raises(ValueError, match="to_json: part takes a part, got <class"):
         adeu.to_json(adeu.Rnd)
 
 
-def test_a_script_is_not_a_module_others_could_import():
+def test_parts_of_a_script_are_rejected():
     script = "import adeu; F = type('F', (adeu.Mechanism,), {}); adeu.to_json(F())"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "__main__:F cannot be imported" in run.stderr
@@ -83,22 +83,22 @@ def test_a_script_is_not_a_module_others_could_import():
         ("{", "not a part's JSON"),
     ],
 )
-def test_bad_json(text, message):
+def test_bad_json_is_rejected(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         adeu.from_json(text)
 
 
 class TestInstances:
-    """Parts that an import path names: their functions may have no name of their own."""
+    """Parts given by the import path of an instance: their functions may be anonymous."""
 
     @pytest.mark.parametrize("name", ["LAMBDA", "HOSTED", "NESTED", "FAR"])
-    def test_they_go_to_json_and_back_by_their_place(self, name):
+    def test_they_round_trip_through_json(self, name):
         part = read_part("--f", f"tests.functions:{name}")
         assert adeu.from_json(adeu.to_json(part)) == part
         assert pickle.loads(pickle.dumps(part)) == part
         assert hash(part) == hash(read_part("--f", f"tests.functions:{name}"))
 
-    def test_functions_that_have_a_name_keep_it(self):
+    def test_named_functions_keep_their_names(self):
         part = read_part("--f", "tests.functions:NESTED")
         assert json.loads(adeu.to_json(part)) == {
             "part": "Rollouts",
@@ -113,14 +113,14 @@ class TestInstances:
             "c": 0.5,
         }
 
-    def test_they_compute_what_they_did(self):
+    def test_they_compute_the_same_values(self):
         obs = jnp.array([3.0, 4.0])
         part = read_part("--f", "tests.functions:LAMBDA")
         for each in (functions.LAMBDA, part):
             assert float(jax.jit(lambda obs, each=each: each.measure(None, (), (), obs)[0])(obs)) == 5.0
         assert read_part("--f", "tests.functions:HOSTED").compute(np.array([[3.0, 4.0]])) == [5.0]
 
-    def test_a_function_is_no_part(self):
+    def test_a_function_is_rejected(self):
         with pytest.raises(
             ValueError, match=r"not a part.*a function becomes one by adeu.from_function or adeu.from_h"
         ):

@@ -1,4 +1,4 @@
-"""Actions repeated for a geometric time."""
+"""`Sticky` repeats actions for geometric times."""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from adeu.tabular.stream import streams
 
 MEAN, ACTIONS, STEPS = 4.0, 5, 20_000
 LEVEL = 1e-4
-"""How often each of the comparisons below would reject equal distributions: 1 in 10,000."""
+"""The false positive rate of each test below."""
 
 
 def by_jax():
@@ -43,7 +43,7 @@ def test_the_time_is_geometric(actions):
     taken = actions()
     changes = np.flatnonzero(np.diff(taken)) + 1
     times = np.diff(changes)
-    change = (1 / MEAN) * (1 - 1 / ACTIONS)  # a new draw gives the same action once in five
+    change = (1 / MEAN) * (1 - 1 / ACTIONS)  # a new draw is the same action with probability 1/5
     seen = np.array([np.count_nonzero(times == n) for n in range(1, 15)] + [np.count_nonzero(times >= 15)])
     chances = np.array([change * (1 - change) ** (n - 1) for n in range(1, 15)] + [(1 - change) ** 14])
     assert chisquare(seen, seen.sum() * chances).pvalue > LEVEL

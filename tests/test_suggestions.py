@@ -1,4 +1,4 @@
-"""Which f, g and D: the table in Python, on the command line and on its page."""
+"""Suggestions of f, g and D: the table in Python, on the command line and in the docs."""
 
 import pathlib
 
@@ -23,7 +23,7 @@ def test_the_default_comes_first(kind):
 
 
 @pytest.mark.parametrize("each", SUGGESTIONS, ids=lambda each: changed(each.explorer.f))
-def test_every_composition_fits_and_stands_on_the_page(each):
+def test_every_composition_works_and_is_in_the_docs(each):
     states = isinstance(each.explorer.f, adeu.Counts)
     env = gymnasium.make("FrozenLake-v1" if states else ENVS[each.actions])
     adeu.Behavior(each.explorer, env)
@@ -35,7 +35,7 @@ def test_every_composition_fits_and_stands_on_the_page(each):
     assert row.endswith(f"| {each.expect} | {each.look_at} | {each.evidence} |")
 
 
-def test_the_command_prints_them(capsys, monkeypatch):
+def test_the_command_prints_the_suggestions(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["adeu", "suggest", "CartPole-v1"])
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit) as ended:

@@ -1,4 +1,4 @@
-"""No command runs code of the folder it is given in, unless it is given an import path."""
+"""Commands do not run code from the working folder, unless they are given an import path."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-COMMAND = [sys.executable, "-P", "-c", "from adeu.cli import main; main()"]  # as the installed command: -P
+COMMAND = [sys.executable, "-P", "-c", "from adeu.cli import main; main()"]  # -P, like the installed command
 TRAP = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch()\n"
 SHADOWS = (
     "adeu",
@@ -37,7 +37,7 @@ class Mine(adeu.Mechanism):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with modules that stand in for others, and settings that numba and matplotlib would read."""
+    """Return a folder with modules that shadow others, and configurations that numba and matplotlib would read."""
     folder = tmp_path / "hostile"
     folder.mkdir()
     for name in (*SHADOWS, "sitecustomize", "usercustomize"):
@@ -60,8 +60,8 @@ def check(folder):
     assert not (folder / "trace.json").exists()
 
 
-def test_the_traps_work(tmp_path):
-    """What the tests below rely on: Python itself, without -P, imports them."""
+def test_python_without_safe_path_imports_the_traps(tmp_path):
+    """The tests below rely on this."""
     (tmp_path / "queue.py").write_text(TRAP)
     subprocess.run([sys.executable, "-c", "import queue"], cwd=tmp_path, check=True)
     assert (tmp_path / "queue.sprung").exists()
@@ -79,8 +79,8 @@ def test_no_command_imports_from_the_working_folder(folder):
     check(folder)
 
 
-def test_an_import_path_finds_a_module_there_and_nothing_that_has_another_place(folder):
-    (folder / "coverage.py").unlink()  # installed nowhere, so that numba would find this one
+def test_an_import_path_finds_a_module_there_without_shadowing_installed_ones(folder):
+    (folder / "coverage.py").unlink()  # not installed, so numba would import this one
     parts = ["--f", "mine:Mine", "--g", '{"part": "Clip", "high": 0.3}', "--D", "bernoulli"]
     few = ["--steps", "2000", "--set", "warmup=100", "--seeds", "0", "--jobs", "1", "--quiet"]
     adeu(folder, "train", "CartPole-v1", *parts, *few)

@@ -1,4 +1,4 @@
-"""An environment whose observation says what time it is in the episode, so that every step can be accounted for."""
+"""An environment that observes the time step of the episode, so that tests can check every step."""
 
 import gymnasium
 import numpy as np
@@ -6,7 +6,7 @@ from gymnasium import spaces
 
 
 class Clock(gymnasium.Env):
-    """Observes (steps since the reset, `mark`); ends after `length` steps, by a limit where `truncates`."""
+    """Observe (steps since the reset, `mark`); terminate after `length` steps, or truncate if `truncates`."""
 
     def __init__(self, length=5, mark=0.0, actions=None, truncates=False, offset=0.0):
         self.observation_space = spaces.Box(-1000.0, 1000.0, (2,), np.float32)

@@ -1,6 +1,6 @@
-"""These tests compile many small explorers, which takes longer than running them: XLA may leave them as they are.
+"""Disable most XLA optimizations: these tests compile many small explorers, which takes longer than running them.
 
-Without its optimisations it also rounds after each operation, as numpy does, so that bits can be compared.
+Without optimizations XLA also rounds after each operation, as numpy does, so results can be compared bit for bit.
 """
 
 import jax

@@ -1,4 +1,4 @@
-"""Noise with memory, as every adapter should pass it on."""
+"""Distributions with temporally correlated noise, which every adapter must support."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ NOISES = {"colored": adeu.Colored(2.0), "ou": adeu.OrnsteinUhlenbeck(0.01), "opt
 
 
 def assert_remembered(noise, length):
-    """Within an episode of this length the noise (steps, dimensions) hardly changes; the next has its own."""
+    """Assert that noise (steps, dimensions) is correlated within episodes of this length and not across them."""
     episodes = noise[: len(noise) // length * length].reshape(-1, length, noise.shape[1])
     assert len(episodes) >= 20
     assert correlation(episodes[:, :-1], episodes[:, 1:]) > 0.7

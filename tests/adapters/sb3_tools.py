@@ -1,4 +1,4 @@
-"""What the tests of the Stable-Baselines3 and SBX callbacks share."""
+"""Helpers for the tests of the Stable-Baselines3 and SBX callbacks."""
 
 import gymnasium
 import numpy as np
@@ -17,12 +17,12 @@ def constant(c, D=None):
 
 
 def clocks(*lengths, **settings):
-    """One environment for each length."""
+    """Return a vector with one environment for each length."""
     return DummyVecEnv([lambda i=i, n=n: Clock(n, mark=float(i), **settings) for i, n in enumerate(lengths)])
 
 
 def make(kind, env, **settings):
-    """A small model that acts by its policy from the first step, and learns nothing unless told to."""
+    """Return a small model without warm-up that makes no gradient steps by default."""
     settings = {
         "learning_starts": 0,
         "gradient_steps": 0,
@@ -35,7 +35,7 @@ def make(kind, env, **settings):
 
 
 class Record(BaseCallback):
-    """Keeps what happened in each step, and what `explorer` decided there."""
+    """Record each step, and the decision of `explorer` in it."""
 
     def __init__(self, explorer=None):
         super().__init__()
@@ -51,7 +51,7 @@ class Record(BaseCallback):
 
 
 def replayed(model):
-    """All that the replay holds, in order."""
+    """Return the contents of the replay buffer, in order."""
     buffer = model.replay_buffer
     kept = (buffer.observations, buffer.next_observations, buffer.actions, buffer.rewards, buffer.dones)
     return [np.copy(values[: buffer.pos]) for values in kept]

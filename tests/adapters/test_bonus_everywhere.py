@@ -1,4 +1,4 @@
-"""The same f as a reward in real frameworks: what is paid is what they learn from."""
+"""`Bonus` in real frameworks: their agents learn from the reward with the bonus."""
 
 import functools
 
@@ -19,7 +19,7 @@ RND = adeu.Rnd(scale=1.0, hidden=(8,), features=4)
 
 
 class Paid(BaseCallback):
-    """What was paid in each step."""
+    """Record the bonus of each step."""
 
     def __init__(self):
         super().__init__()
@@ -30,8 +30,8 @@ class Paid(BaseCallback):
         return True
 
 
-def test_td3_replays_the_bonus_and_a_monitor_inside_sees_the_reward_alone():
-    """With spread and bonus at once; the clock's own reward is 1."""
+def test_td3_replays_the_bonus_and_an_inner_monitor_records_the_plain_reward():
+    """An explorer and a bonus together; the reward of the clock is 1."""
     env = DummyVecEnv([lambda: adeu.Bonus(Monitor(Clock(5)), RND, scale=0.5, every=4, batch=8)])
     model, paid = make(TD3, env), Paid()
     model.learn(40, callback=[ExplorerCallback(constant(0.1)), paid])
@@ -50,7 +50,7 @@ def test_ppo_learns_from_the_bonus_of_each_environment():
 
 
 @pytest.mark.slow
-def test_in_processes_of_their_own():
+def test_bonus_works_in_subprocesses():
     make_one = functools.partial(adeu.Bonus, Clock(5), RND, 0.5, every=4, batch=8)
     here, there = DummyVecEnv([make_one]), SubprocVecEnv([make_one] * 2)
     try:
@@ -64,7 +64,7 @@ def test_in_processes_of_their_own():
         there.close()
 
 
-def test_torchrl_is_paid():
+def test_torchrl_gets_the_bonus():
     import torchrl.envs
 
     env = torchrl.envs.GymWrapper(adeu.Bonus(Clock(5), adeu.Constant(2.0), scale=0.25, normalize=False))
@@ -72,7 +72,7 @@ def test_torchrl_is_paid():
     np.testing.assert_allclose(data["next", "reward"][:, 0], 1.5)
 
 
-def test_tianshou_is_paid():
+def test_tianshou_gets_the_bonus():
     from tianshou.env import DummyVectorEnv
 
     env = DummyVectorEnv([lambda: adeu.Bonus(Clock(5), adeu.Constant(2.0), scale=0.25, normalize=False)] * 2)

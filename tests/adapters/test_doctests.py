@@ -1,4 +1,4 @@
-"""The adapters' doctests, collected here so that only the process that runs them imports their frameworks."""
+"""Run the doctests of the adapters here, so that only the process that runs them imports the frameworks."""
 
 import doctest
 import importlib
@@ -13,6 +13,6 @@ MODULES = [path.stem for path in sorted(FOLDER.glob("*.py")) if ">>>" in path.re
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_they_run(name):
+def test_doctests_pass(name):
     module = importlib.import_module(f"adeu.adapters.{name}")
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

@@ -1,4 +1,4 @@
-"""Agents that come and go, in PettingZoo's own parallel environments and in one that can be accounted for."""
+"""`ParallelBehavior` with agents that come and go, in PettingZoo's environments and in one with known steps."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.I
 
 
 class Leaving(pettingzoo.ParallelEnv):
-    """Agent i observes (its time, i) and leaves after its own number of steps; all are back at the reset."""
+    """Agent i observes (its time step, i) and leaves after `lengths[i]` steps; all return at the reset."""
 
     metadata = {"name": "leaving"}  # noqa: RUF012
 
@@ -54,7 +54,7 @@ class Leaving(pettingzoo.ParallelEnv):
 
 @dataclasses.dataclass(frozen=True)
 class Seen(adeu.Mechanism):
-    """The sum of what was observed after each step, and of the costs."""
+    """Sum the next observations and the costs."""
 
     def init(self, key, obs):
         return jnp.zeros(jnp.shape(obs)[0] + 1)
@@ -67,12 +67,12 @@ class Seen(adeu.Mechanism):
 
 
 def zero(space):
-    """A center: the same for every step."""
+    """Return a center of zeros for this action space."""
     return np.zeros(space.shape) if isinstance(space, spaces.Box) else np.arange(space.n, dtype=float)
 
 
 def play(behavior, env, episodes, seed=0, most=100):
-    """The decisions of each agent, one list for each episode."""
+    """Return the decisions of each agent, a dict for each episode."""
     record = []
     for episode in range(episodes):
         observations, _ = env.reset(seed=seed + episode)
@@ -91,12 +91,12 @@ def play(behavior, env, episodes, seed=0, most=100):
     return record
 
 
-def test_the_environment_is_clean():
+def test_the_environment_passes_the_api_test():
     parallel_api_test(Leaving(2, 3, 5))
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_each_agent_follows_its_own_episodes(shared):
+def test_each_agent_begins_and_ends_its_episodes_independently(shared):
     lengths = (1, 2, 5)
     env = Leaving(*lengths)
     record = play(ParallelBehavior(COINS, env, seed=3, shared=shared), env, 12)
@@ -109,15 +109,15 @@ def test_each_agent_follows_its_own_episodes(shared):
 
 @pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("shared", [False, True])
-def test_noise_with_memory_lasts_through_each_agents_episode(shared, name):
+def test_correlated_noise_spans_the_episode_of_each_agent(shared, name):
     env = Leaving(5, 7, does=spaces.Box(-1.0, 1.0, (2,)))
     record = play(ParallelBehavior(constant(0.05, NOISES[name]), env, shared=shared), env, 25)
     for agent, length in env.lengths.items():
         assert_remembered(np.concatenate([[d.action for d in episode[agent]] for episode in record]), length)
 
 
-def test_an_agents_stream_stands_still_while_it_is_away():
-    """Shared: agent 2 decides as it would have if the others had never left."""
+def test_absent_agents_draw_no_random_numbers():
+    """With a shared explorer, agent 2 decides as if the others had never left."""
     away = play(ParallelBehavior(COINS, Leaving(1, 2, 5), shared=True), Leaving(1, 2, 5), 4)
     there = play(ParallelBehavior(COINS, Leaving(5, 5, 5), shared=True), Leaving(5, 5, 5), 4)
     for one, other in zip(away, there, strict=True):
@@ -127,7 +127,7 @@ def test_an_agents_stream_stands_still_while_it_is_away():
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_figures_are_each_agents_own(shared):
+def test_figures_are_per_agent(shared):
     env = Leaving(2, 6, does=spaces.Box(-1.0, 1.0, (2,)))
     noise = adeu.Explorer(COINS.f, adeu.Identity(), adeu.Gaussian())
     behavior = ParallelBehavior(noise, env, shared=shared)
@@ -142,7 +142,7 @@ def test_figures_are_each_agents_own(shared):
     assert behavior.figures() == {agent: {} for agent in env.possible_agents}
 
 
-def test_what_f_learns_is_shared_or_each_agents_own():
+def test_state_of_f_is_shared_or_per_agent():
     env = Leaving(2, 4)
     explorer = adeu.Explorer(Seen(), adeu.Clip(), adeu.Bernoulli())
     shared, own = ParallelBehavior(explorer, env, shared=True), ParallelBehavior(explorer, env)
@@ -172,9 +172,9 @@ def test_a_central_f_sees_all_agents(shared):
 
 
 @pytest.mark.slow
-def test_agents_that_nobody_knew_before():
-    """PettingZoo's own: agents of several types are made as it goes on, each with spaces of its type."""
-    env = generated_agents_parallel_v0.parallel_env()  # which never ends
+def test_agents_may_appear_during_an_episode():
+    """PettingZoo's example: agents of several types appear during the episode, each with the spaces of its type."""
+    env = generated_agents_parallel_v0.parallel_env()  # endless
     behavior = ParallelBehavior(constant(0.5, adeu.Bernoulli()), env, seed=0)
     (episode,) = play(behavior, env, 1, most=25)
     steps = {agent: len(decisions) for agent, decisions in episode.items()}
@@ -185,7 +185,7 @@ def test_agents_that_nobody_knew_before():
 
 
 @pytest.mark.parametrize("shared", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_save_and_go_on(shared, tmp_path):
+def test_a_loaded_behavior_resumes(shared, tmp_path):
     env = Leaving(2, 3)
     first, again = (ParallelBehavior(COINS, env, seed=seed, shared=shared) for seed in (1, 2))
     play(first, env, 2)
@@ -198,7 +198,7 @@ def test_save_and_go_on(shared, tmp_path):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_what_an_object_outside_learned_is_saved_too(shared, tmp_path):
+def test_state_of_a_host_object_is_saved(shared, tmp_path):
     env, known = Leaving(2, 3), {"mean": np.zeros(2)}
     host = adeu.from_host(lambda obs: np.ones(len(obs)), known.update, state=lambda: known, set_state=known.update)
     behavior = ParallelBehavior(adeu.Explorer(host, adeu.Clip(), adeu.Bernoulli()), env, shared=shared)
@@ -210,7 +210,7 @@ def test_what_an_object_outside_learned_is_saved_too(shared, tmp_path):
     np.testing.assert_array_equal(known["mean"], [0.5, 1.5])
 
 
-def test_one_explorer_for_each_agent():
+def test_each_agent_may_have_a_different_explorer():
     env = Leaving(2, 2)
     explorers = {"agent_0": constant(0.0, adeu.Bernoulli()), "agent_1": constant(1.0, adeu.Bernoulli())}
     record = play(ParallelBehavior(explorers, env), env, 5)

@@ -1,4 +1,4 @@
-"""The callback in real Stable-Baselines3 models."""
+"""`ExplorerCallback` in real Stable-Baselines3 models."""
 
 import contextlib
 import csv
@@ -37,7 +37,7 @@ LEARNS = adeu.Explorer(adeu.Rollouts(SIMPLE, rho=0.5, c=0.2), adeu.Saturating(c=
 
 
 def learn(model, callback, steps, **settings):
-    """The record of `steps` steps."""
+    """Train for `steps` steps and return their record."""
     record = Record(callback)
     model.learn(steps, callback=[callback, record], **settings)
     return record
@@ -45,7 +45,7 @@ def learn(model, callback, steps, **settings):
 
 @dataclasses.dataclass(frozen=True)
 class Watch(adeu.Mechanism):
-    """What `observe` saw: the sums of next_obs[0], of the ends of both kinds and of the cost."""
+    """Sum next_obs[0], terminated, truncated and the cost in `observe`."""
 
     def init(self, key, obs):
         return jnp.zeros(4)
@@ -65,7 +65,7 @@ class TestActions:
         record = learn(model, callback, 600)
         obs, actions = np.concatenate(record.obs), np.concatenate(record.actions)
         center = model.policy.scale_action(model.predict(obs, deterministic=True)[0])
-        inside = np.abs(center) < 0.5  # where clipping, 4 standard deviations away, does nothing
+        inside = np.abs(center) < 0.5  # clipping is 4 standard deviations away
         noise = (actions - center)[inside]
         assert inside.sum() > 400
         assert np.std(noise) == pytest.approx(0.125, rel=0.1)
@@ -87,19 +87,19 @@ class TestActions:
         assert 0.4 < np.mean(explored) < 0.6
         assert 0.4 < np.mean(actions[explored] == best[explored]) < 0.6
 
-    def test_the_random_warm_up_is_left_alone(self):
+    def test_the_random_warm_up_is_unchanged(self):
         models = [make(TD3, clocks(5, 7), learning_starts=30) for _ in range(2)]
         plain, exploring = Record(), ExplorerCallback(NOISE)
         models[0].learn(30, callback=plain)
         record = learn(models[1], exploring, 30)
         assert same(plain.actions, record.actions)
         assert not record.decisions
-        assert exploring.behavior.step == 30  # but seen
+        assert exploring.behavior.step == 30  # warm-up steps are observed
         assert len(learn(models[1], exploring, 10, reset_num_timesteps=False).decisions) == 5
 
 
 class SharedNoise(NormalActionNoise):
-    """SB3's normal noise with the normal numbers that an explorer draws in environment `index` of two."""
+    """SB3's normal noise with the random numbers that an explorer draws in environment `index` of two."""
 
     def __init__(self, explorer, seed, index):
         super().__init__(np.zeros(1), np.full(1, explorer.f.c))
@@ -118,11 +118,11 @@ class SharedNoise(NormalActionNoise):
 
 
 class TestConstant:
-    """f = c is SB3's own normal noise."""
+    """A constant f is equivalent to SB3's `NormalActionNoise`."""
 
     @pytest.mark.parametrize(("kind", "n_envs"), [(TD3, 1), (DDPG, 1), (TD3, 2)])
-    def test_the_training_trajectory_is_the_same_where_random_numbers_are_shared(self, kind, n_envs):
-        """A power of 2 as the standard deviation, so that multiplying by it rounds nothing (see also conftest.py)."""
+    def test_training_is_identical_with_the_same_random_numbers(self, kind, n_envs):
+        """The standard deviation is a power of 2, so that multiplying by it does not round (see also conftest.py)."""
         noise = SharedNoise(NOISE, 3, 0)
         if n_envs == 2:
             noise = VectorizedActionNoise(NormalActionNoise(np.zeros(1), np.ones(1)), 2)
@@ -137,7 +137,7 @@ class TestConstant:
         before = make(kind, pendulum())
         assert not same(parameters(before), results[0][5:])  # it did learn
 
-    def test_it_is_the_same_in_distribution(self):
+    def test_noise_has_the_same_distribution(self):
         noises = []
         for settings, callback in (
             ({"action_noise": NormalActionNoise(np.zeros(2), np.full(2, 0.125))}, None),
@@ -151,8 +151,8 @@ class TestConstant:
 
 
 class TestEnvironments:
-    def test_options_and_rollout_coins_follow_each_environments_own_episodes(self):
-        """Eight environments that end every 2 to 16 steps, beside a behavior that is begun by hand at those ends."""
+    def test_options_and_rollout_coins_follow_the_episodes_of_each_environment(self):
+        """Compare eight environments with episodes of 2 to 16 steps to a `Behavior` whose `begin` the test calls."""
         lengths = (2, 3, 5, 7, 8, 11, 13, 16)
         explorer = adeu.Explorer(
             adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Options(mu=1.2)
@@ -170,20 +170,20 @@ class TestEnvironments:
         coins = np.array([decision.uncertainty for decision in record.decisions])
         for i, length in enumerate(lengths):
             episodes = coins[: 48 // length * length, i].reshape(-1, length)
-            assert (episodes == episodes[:, :1]).all()  # one coin an episode
-        assert all(len(np.unique(coins[:, i])) == 2 for i in range(5))  # and not always the same
-        assert not (coins == coins[:, :1]).all()  # nor the same everywhere
+            assert (episodes == episodes[:, :1]).all()  # one coin per episode
+        assert all(len(np.unique(coins[:, i])) == 2 for i in range(5))  # different across episodes
+        assert not (coins == coins[:, :1]).all()  # different across environments
 
     def test_environments_decide_independently(self):
         model, callback = make(TD3, clocks(5, 5)), ExplorerCallback(NOISE)
-        model.env.envs[1].unwrapped.mark = 0.0  # both alike
+        model.env.envs[1].unwrapped.mark = 0.0  # the same observations in both
         record = learn(model, callback, 60)
         first, second = np.array(record.actions).swapaxes(0, 1)
         assert same(np.array(record.obs)[:, 0], np.array(record.obs)[:, 1])
         assert not (first == second).all(axis=1).any()
 
     @pytest.mark.parametrize("truncates", [False, True])
-    def test_the_real_last_observation_the_kind_of_end_and_the_cost(self, truncates):
+    def test_observe_gets_the_final_observation_the_kind_of_end_and_the_cost(self, truncates):
         watch = adeu.Explorer(Watch(), adeu.Identity(), adeu.Gaussian())
         callback = ExplorerCallback(watch)
         env = DummyVecEnv([lambda: Clock(5), lambda: Clock(4)])
@@ -195,7 +195,7 @@ class TestEnvironments:
         np.testing.assert_array_equal(callback.behavior.state.f, expected)
 
     def test_f_sees_what_the_policy_sees_and_learns_from_the_agents_batches(self, monkeypatch):
-        """Through `VecNormalize`, two gradient steps in every fourth step."""
+        """With `VecNormalize`, and two gradient steps every four steps."""
         seen, learned, drawn = [], [], []
         sample = ReplayBuffer.sample
         monkeypatch.setattr(ReplayBuffer, "sample", lambda *a, **k: drawn.append(sample(*a, **k)) or drawn[-1])
@@ -205,7 +205,7 @@ class TestEnvironments:
         buffer = model.replay_buffer
         callback = ExplorerCallback(adeu.Explorer(adeu.Sum((Watch(), host)), adeu.Identity(), adeu.Gaussian()))
         record = learn(model, callback, 64)
-        assert same(seen, record.obs)  # what the policy acted on
+        assert same(seen, record.obs)  # normalized, as the policy sees them
         assert np.abs(np.concatenate(seen)).max() <= 10 < 500 <= model.replay_buffer.observations[:30, :, 0].min()
         for ours, agents in zip(learned, drawn, strict=True):
             np.testing.assert_array_equal(ours.obs, agents.observations.numpy())
@@ -216,7 +216,7 @@ class TestEnvironments:
         assert len(learned) == 2 * 8
         assert model.replay_buffer is buffer
         next_obs = callback.behavior.state.f[0][0]
-        assert abs(float(next_obs)) < 64 * 10  # the last observations too, not the raw ones around 500
+        assert abs(float(next_obs)) < 64 * 10  # final observations are normalized too: raw ones are about 500
 
     def test_discrete_observations_are_counted(self):
         env = DummyVecEnv([lambda: gymnasium.make("FrozenLake-v1", is_slippery=False)] * 2)
@@ -263,13 +263,13 @@ class TestLearning:
         np.testing.assert_allclose(uncertainty, q.numpy().std(axis=0)[:, 0], rtol=1e-4, atol=1e-6)
         assert uncertainty.min() > 0
 
-    def test_one_critic_cannot_disagree_and_that_is_said(self):
+    def test_disagreement_of_one_critic_is_zero_and_warns(self):
         callback = ExplorerCallback(adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Gaussian()))
         with pytest.warns(UserWarning, match="one critic"):
             record = learn(make(DDPG, clocks(5)), callback, 5)
         assert all(decision.uncertainty == 0 for decision in record.decisions)
 
-    def test_the_logger_shows_what_was_decided(self, tmp_path):
+    def test_the_logger_records_figures_of_the_decisions(self, tmp_path):
         model = make(TD3, clocks(10, 10), learning_starts=40, gradient_steps=1)
         model.set_logger(configure(str(tmp_path), ["csv"]))
         record = learn(model, ExplorerCallback(LEARNS), 120, log_interval=2)
@@ -283,7 +283,7 @@ class TestLearning:
                 expected = np.mean([getattr(decision, name) for decision in decisions])
                 assert float(row[f"adeu/{name}"]) == pytest.approx(expected, rel=1e-5)
             spreads = np.concatenate([decision.spread[decision.asked] for decision in decisions])
-            assert len(spreads) in (0, 10, 20)  # not in rollout episodes
+            assert len(spreads) in (0, 10, 20)  # none in rollout episodes
             expected = {}
             if spreads.size:
                 low, high = np.percentile(spreads, [10, 90])
@@ -293,8 +293,8 @@ class TestLearning:
         assert 0 < sum(bool(row["adeu/saturated"]) for row in rows) < len(rows)
         assert float(rows[-1]["adeu/explored"]) == 1
 
-    def test_whoever_lets_the_logger_write_gets_the_figures(self, tmp_path):
-        """As EvalCallback does, in the midst of an episode; what is written once is not written again."""
+    def test_other_callbacks_that_dump_the_logger_get_the_figures(self, tmp_path):
+        """Like EvalCallback, dump within an episode; each dump has the figures since the last one."""
 
         class Writes(BaseCallback):
             def _on_step(self):
@@ -322,12 +322,12 @@ class TestLearning:
 
 
 class TestOutsideTraining:
-    def test_the_environments_are_clean(self):
+    def test_the_environments_pass_the_check(self):
         check_env(Clock(), warn=False)
         check_env(Clock(actions=TWO), warn=False)
 
     @pytest.mark.parametrize(("kind", "env"), [(SAC, "Pendulum-v1"), (DQN, "CartPole-v1")])
-    def test_evaluation_and_predict_are_untouched(self, kind, env):
+    def test_evaluation_and_predict_are_unchanged(self, kind, env):
         def outcomes(model):
             returns = []
             for deterministic in (True, False):
@@ -343,7 +343,7 @@ class TestOutsideTraining:
         half = {"exploration_initial_eps": 0.5, "exploration_final_eps": 0.5} if kind is DQN else {}
         model = make(kind, gymnasium.make(env), **half)
         if half:
-            model.exploration_rate = 0.5  # which is 0 before the first step
+            model.exploration_rate = 0.5  # it is 0 before the first step
         before = outcomes(model)
         callback = ExplorerCallback(COIN if kind is DQN else NOISE)
         model.learn(20, callback=callback, log_interval=None)
@@ -352,7 +352,7 @@ class TestOutsideTraining:
         assert outcomes(model) == before
         assert len(callback.behavior.history) == decided
 
-    def test_evaluation_in_the_midst_of_training_does_not_disturb_it(self):
+    def test_evaluation_during_training_does_not_change_it(self):
         results = []
         for evaluates in (False, True):
             model, callback = make(TD3, pendulum(), gradient_steps=1), ExplorerCallback(NOISE)
@@ -363,7 +363,7 @@ class TestOutsideTraining:
             results.append(replayed(model))
         assert same(*results)
 
-    def test_without_the_callback_the_model_is_what_it_was(self):
+    def test_a_later_learn_without_the_callback_does_not_explore(self):
         models = [make(TD3, clocks(5), action_noise=None) for _ in range(2)]
         models[0].learn(20, callback=ExplorerCallback(NOISE))
         assert isinstance(models[0], TD3)
@@ -373,7 +373,7 @@ class TestOutsideTraining:
             assert type(model) is TD3
         assert same(replayed(models[0])[2][20:], replayed(models[1])[2])
 
-    def test_a_training_that_died_leaves_nothing_behind(self):
+    def test_an_interrupted_training_detaches_the_explorer(self):
         class Dies(Record):
             def _on_step(self):
                 raise KeyboardInterrupt
@@ -387,8 +387,8 @@ class TestOutsideTraining:
         center = model.policy.scale_action(model.predict(np.concatenate(record.obs))[0])
         np.testing.assert_allclose(np.concatenate(record.actions), center, atol=1e-6)
 
-    def test_a_new_call_of_learn_begins_episodes_and_a_continued_one_does_not(self):
-        """Clocks of 100 steps never end here; the rollout coin is thrown anew where the environment was reset."""
+    def test_learn_begins_new_episodes_only_if_it_resets_the_environment(self):
+        """The clocks of 100 steps do not end here; a new rollout coin is drawn only after a reset."""
         explorer = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Gaussian())
         model, callback = make(TD3, clocks(*[100] * 16)), ExplorerCallback(explorer)
         first = learn(model, callback, 32).decisions[-1].uncertainty
@@ -404,7 +404,7 @@ class TestFiles:
         learn(model, callback, 60)
         return model, callback
 
-    def test_a_loaded_explorer_decides_as_one_that_was_never_saved(self, tmp_path):
+    def test_a_loaded_explorer_makes_the_same_decisions(self, tmp_path):
         model, callback = self.trained()
         model.save(tmp_path / "td3")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["td3.adeu.npz", "td3.zip"]
@@ -416,7 +416,7 @@ class TestFiles:
         stream = [
             (random.normal(size=(2, 2)), random.uniform(-1, 1, (2, 2)), random.random(2) < 0.2) for _ in range(50)
         ]
-        again.load(tmp_path / "td3")  # learn(0) has begun an episode
+        again.load(tmp_path / "td3")  # learn(0) began an episode
         decided = []
         for one in (callback, again):
             decided.append([])
@@ -427,7 +427,7 @@ class TestFiles:
             assert same(never, was)
         assert same([callback.behavior.step], [again.behavior.step])
 
-    def test_training_goes_on_after_loading(self, tmp_path):
+    def test_training_resumes_after_loading(self, tmp_path):
         model, _ = self.trained()
         model.save(str(tmp_path / "td3.zip"))
         loaded, again = TD3.load(tmp_path / "td3", env=clocks(5, 7)), ExplorerCallback(LEARNS)
@@ -435,7 +435,7 @@ class TestFiles:
         learn(loaded, again, 20, reset_num_timesteps=False)
         assert again.behavior.step == 80
 
-    def test_the_model_is_not_in_itself(self, tmp_path):
+    def test_the_saved_model_does_not_contain_the_explorer(self, tmp_path):
         plain = make(TD3, clocks(5, 7), gradient_steps=1)
         plain.learn(60)
         plain.save(tmp_path / "plain")
@@ -445,10 +445,10 @@ class TestFiles:
         assert kept[0].keys() == kept[1].keys()
         sizes = [(tmp_path / f"{name}.zip").stat().st_size for name in ("plain", "explored")]
         assert sizes[1] < 1.1 * sizes[0]
-        model.save(file := io.BytesIO())  # nowhere beside it
+        model.save(file := io.BytesIO())  # no path for the explorer's file
         assert isinstance(TD3.load(file), TD3)
 
-    def test_checkpoints_have_it_beside_them(self, tmp_path):
+    def test_checkpoints_include_the_explorer(self, tmp_path):
         model, callback = make(TD3, clocks(5)), ExplorerCallback(NOISE)
         model.learn(20, callback=CallbackList([callback, CheckpointCallback(10, str(tmp_path))]))
         for step in (10, 20):
@@ -457,7 +457,7 @@ class TestFiles:
             make(TD3, clocks(5)).learn(0, callback=other)
             assert other.behavior.step == step
 
-    def test_what_is_not_there_is_said(self, tmp_path):
+    def test_missing_files_and_behaviors_are_reported(self, tmp_path):
         callback = ExplorerCallback(NOISE)
         with pytest.raises(FileNotFoundError, match=r"nothing\.adeu\.npz"):
             callback.load(tmp_path / "nothing.zip")
@@ -467,7 +467,7 @@ class TestFiles:
 
 
 @pytest.mark.parametrize(("kind", "env"), [(TD3, lambda: clocks(5)), (DQN, lambda: clocks(5, actions=TWO))])
-def test_without_an_explorer_it_takes_the_default_and_prints_it(kind, env, capsys):
+def test_without_an_explorer_the_default_is_used_and_printed(kind, env, capsys):
     model, callback = make(kind, env(), verbose=1), ExplorerCallback()
     model.learn(20, callback=callback)
     spaces_seen = callback._last.interface
@@ -476,18 +476,18 @@ def test_without_an_explorer_it_takes_the_default_and_prints_it(kind, env, capsy
     assert f"ExplorerCallback explores by {adeu.recipes.default(model)}" in capsys.readouterr().out
 
 
-class TestRefusals:
+class TestRejected:
     def refused(self, model, match, callback=None, error=ValueError):
         with pytest.raises(error, match=match):
             model.learn(10, callback=callback or ExplorerCallback(NOISE))
 
-    def test_models_that_explore_otherwise(self):
+    def test_unsupported_models_are_rejected(self):
         self.refused(PPO("MlpPolicy", clocks(5), n_steps=8, batch_size=8), "takes a TD3, DDPG, SAC or DQN.*got 'PPO'")
         noise = NormalActionNoise(np.zeros(2), np.ones(2))
         self.refused(make(TD3, clocks(5), action_noise=noise), "without action_noise")
         self.refused(make(SAC, clocks(5), use_sde=True), "without gSDE")
 
-    def test_parts_that_do_not_fit(self):
+    def test_incompatible_parts_are_rejected(self):
         self.refused(make(DQN, clocks(5, actions=TWO)), "Gaussian: action space takes a Box")
         bernoulli = ExplorerCallback(constant(0.1, adeu.Bernoulli()))
         self.refused(make(TD3, clocks(5)), "Bernoulli: action space takes a Discrete", bernoulli)

@@ -1,4 +1,4 @@
-"""TD3 of Stable-Baselines3 learns to swing up a pendulum while an explorer decides."""
+"""Stable-Baselines3's TD3 with an explorer learns to swing up a pendulum."""
 
 import pytest
 from stable_baselines3 import TD3
@@ -12,11 +12,11 @@ PAPER = adeu.Explorer(adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), adeu.Sigm
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*gave its largest spread")  # which the paper's U of 187.5 does for long
+@pytest.mark.filterwarnings("ignore:.*gave its largest spread")  # the paper's U of 187.5 does so for long
 @pytest.mark.parametrize("n_envs", [1, 4])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_td3_with_rnd_reaches_200_on_pendulum(seed, n_envs):
-    """10 greedy episodes every 1,000 steps; one gradient step for each step of an environment."""
+    """Evaluate 10 greedy episodes every 1,000 steps; one gradient step for each environment step."""
     model = TD3(
         "MlpPolicy",
         make_vec_env("Pendulum-v1", n_envs, seed=seed),

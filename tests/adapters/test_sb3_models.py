@@ -1,4 +1,4 @@
-"""One callback for several Stable-Baselines3 models, several for one, and copies of models."""
+"""One `ExplorerCallback` for several Stable-Baselines3 models, several for one model, and copies of models."""
 
 import copy
 import gc
@@ -19,7 +19,7 @@ from tests.adapters.sb3_tools import Record, clocks, constant, make, replayed, s
 NOISE = constant(0.125)
 RND = adeu.Rnd(scale=1.0, hidden=(8,), features=4)
 LEARNS = adeu.Explorer(adeu.Rollouts(RND, rho=0.5, c=0.2), adeu.Saturating(c=1.0), adeu.Gaussian())
-"""With a state (networks), a carry (a coin), and all that it draws from its seed."""
+"""An explorer with a state (networks), a carry (a coin) and random draws."""
 
 
 def model(*lengths, **settings):
@@ -37,13 +37,13 @@ def state(behavior):
 
 
 def alike(left, right):
-    """Whether two records have the same observations, decisions and actions."""
+    """Return whether two records have the same observations, decisions and actions."""
     decided = [[leaf for decision in each.decisions for leaf in decision] for each in (left, right)]
     return same(left.obs, right.obs) and same(left.actions, right.actions) and same(*decided)
 
 
 class Within(BaseCallback):
-    """Calls a function once, at the end of the tenth rollout."""
+    """Call a function once, at the end of the tenth rollout."""
 
     def __init__(self, function):
         super().__init__()
@@ -60,16 +60,16 @@ class Within(BaseCallback):
 
 class TestSeveralModels:
     def test_a_fresh_model_gets_a_fresh_explorer(self):
-        """Its decisions, steps, state and random stream are those of a callback that was never used."""
+        """Its decisions, steps, state and random stream equal those of a new callback."""
         used, new = ExplorerCallback(LEARNS, seed=3), ExplorerCallback(LEARNS, seed=3)
         learn(model(), used, 40)
         assert alike(learn(model(), used, 40), learn(model(), new, 40))
         assert used.behavior.step == 40
         assert same(state(used.behavior), state(new.behavior))
-        learn(model(4, 4, 4), used, 12)  # also where the environments are others
+        learn(model(4, 4, 4), used, 12)  # with other environments, too
         assert used.behavior.step == 12
 
-    def test_each_model_saves_its_own(self, tmp_path):
+    def test_each_model_saves_its_explorer(self, tmp_path):
         callback, models, states = ExplorerCallback(LEARNS, seed=3), [model(), model(3, 2)], []
         for steps, each in zip((40, 20), models, strict=True):
             learn(each, callback, steps)
@@ -82,8 +82,8 @@ class TestSeveralModels:
             again.load(tmp_path / name)
             assert same(state(again.behavior), expected)
 
-    def test_models_take_turns(self):
-        """The first model goes on after the second one's training as if there had been none."""
+    def test_models_can_alternate(self):
+        """The first model resumes as if the second one had not been trained in between."""
         alone, shared = ExplorerCallback(LEARNS, seed=3), ExplorerCallback(LEARNS, seed=3)
         records = []
         for callback in (alone, shared):
@@ -96,13 +96,13 @@ class TestSeveralModels:
         assert alone.behavior.step == shared.behavior.step == 60
         assert same(state(alone.behavior), state(shared.behavior))
 
-    def test_another_model_goes_on_where_timesteps_are_not_reset(self):
+    def test_another_model_continues_the_explorer_if_timesteps_are_not_reset(self):
         callback, first = ExplorerCallback(LEARNS, seed=3), model()
         learn(first, callback, 40)
         own, before = callback.behavior, state(callback.behavior)
         learn(copy.deepcopy(first), callback, 20, reset_num_timesteps=False)
         assert callback.behavior.step == 60
-        assert same(state(own), before)  # of which the first model keeps its own
+        assert same(state(own), before)  # the explorer of the first model is unchanged
         assert len(own.history) == 20
         learn(first, callback, 2, reset_num_timesteps=False)
         assert callback.behavior is own
@@ -110,7 +110,7 @@ class TestSeveralModels:
         with pytest.raises(ValueError, match="model takes what it explored in before"):
             learn(model(5, 5, 5), callback, 3, reset_num_timesteps=False)
 
-    def test_a_loaded_state_is_for_the_model_that_learns_next(self, tmp_path):
+    def test_a_loaded_state_applies_to_the_next_model_only(self, tmp_path):
         callback, first = ExplorerCallback(LEARNS, seed=3), model()
         learn(first, callback, 40)
         first.save(tmp_path / "first")
@@ -121,7 +121,7 @@ class TestSeveralModels:
         learn(model(), callback, 10)
         assert callback.behavior.step == 50
         learn(model(), callback, 10)
-        assert callback.behavior.step == 10  # and not for the one after
+        assert callback.behavior.step == 10  # not for later models
 
     def test_models_are_not_kept_alive(self):
         callback, first = ExplorerCallback(NOISE), model()
@@ -132,7 +132,7 @@ class TestSeveralModels:
         gc.collect()
         assert len(callback._explorers) == 1
 
-    def test_an_object_outside_learns_for_both_and_that_is_said(self):
+    def test_a_host_object_shared_by_two_models_warns(self):
         host = adeu.from_host(lambda obs: np.ones(len(obs)), lambda batch: None)
         callback = ExplorerCallback(adeu.Explorer(host, adeu.Clip(), adeu.Gaussian()))
         learn(model(), callback, 4)
@@ -140,8 +140,8 @@ class TestSeveralModels:
             learn(model(), callback, 4)
 
 
-class TestObjectsOutside:
-    def test_what_they_learned_is_saved_beside_the_model(self, tmp_path):
+class TestHostObjects:
+    def test_their_state_is_saved_with_the_model(self, tmp_path):
         def trained_by(net):
             optimizer = torch.optim.Adam(net.parameters())
 
@@ -171,8 +171,8 @@ class TestObjectsOutside:
 
 class TestNested:
     @pytest.mark.parametrize("same_callback", [True, False])
-    def test_another_model_trains_within(self, same_callback):
-        """No bit of the outer training changes."""
+    def test_training_another_model_inside_a_callback(self, same_callback):
+        """The outer training does not change by a bit."""
         plain, callback = ExplorerCallback(LEARNS, seed=3), ExplorerCallback(LEARNS, seed=3)
         outer, inner = [make(TD3, clocks(5, 7)) for _ in range(2)], make(TD3, clocks(3, 2))
         mine = callback if same_callback else ExplorerCallback(LEARNS, seed=3)
@@ -185,8 +185,8 @@ class TestNested:
             assert same(state(mine.behavior), state(_alone(inner, 16)))
 
     @pytest.mark.parametrize("inner", [None, "same", "other"])
-    def test_the_same_model_trains_within(self, inner):
-        """It explores by whom the inner learn() was given, and afterwards by the outer one again."""
+    def test_training_the_same_model_inside_a_callback(self, inner):
+        """It uses the explorer of the inner learn() (without one, none), then that of the outer one again."""
         callback, other, each = ExplorerCallback(NOISE), ExplorerCallback(constant(0.5)), make(TD3, clocks(5, 7))
         chosen = {None: None, "same": callback, "other": other}[inner]
         within = Within(lambda: each.learn(8, callback=chosen, reset_num_timesteps=False))
@@ -219,7 +219,7 @@ class TestSeveralCallbacks:
             callback.load(tmp_path / name)
             assert same(state(callback.behavior), expected)
 
-    def test_two_at_once_are_refused_and_the_model_goes_on_with_one(self):
+    def test_two_at_once_are_rejected_and_one_works_afterwards(self):
         one, two, each = ExplorerCallback(NOISE), ExplorerCallback(NOISE), model()
         with pytest.raises(ValueError, match="model takes a model that no other ExplorerCallback is attached to"):
             each.learn(10, callback=[one, two])
@@ -241,12 +241,12 @@ class TestCopies:
     )
 
     @ways
-    def test_a_trained_model_is_copied_as_any_other(self, copied, tmp_path):
+    def test_a_trained_model_can_be_copied(self, copied, tmp_path):
         callback, each = ExplorerCallback(LEARNS, seed=3), model()
         try:
             copied(each)
-        except AttributeError as error:  # Stable-Baselines3 2.6 has schedules that pickle cannot find
-            pytest.skip(f"no model can be copied so: {error}")
+        except AttributeError as error:  # pickle cannot find the schedules of Stable-Baselines3 2.6
+            pytest.skip(f"models cannot be copied this way: {error}")
         learn(each, callback, 20)
         other = copied(each)
         assert type(other) is TD3
@@ -254,7 +254,7 @@ class TestCopies:
         obs = np.ones((2, 2), np.float32)
         assert same(other.predict(obs, deterministic=True), each.predict(obs, deterministic=True))
         other.save(tmp_path / "other")
-        each.save(tmp_path / "each")  # which still has its explorer
+        each.save(tmp_path / "each")  # the original keeps its explorer
         assert sorted(path.name for path in tmp_path.iterdir()) == ["each.adeu.npz", "each.zip", "other.zip"]
         learn(other, callback, 10)
         assert callback.behavior.step == 10
@@ -271,7 +271,7 @@ class TestCopies:
         assert callback.behavior.step == 10
 
     @ways
-    def test_a_callback_that_was_not_used_is_copied(self, copied):
+    def test_an_unused_callback_can_be_copied(self, copied):
         callback = copied(ExplorerCallback(LEARNS, seed=3))
         learn(model(), callback, 4)
         assert callback.behavior.step == 4

@@ -1,4 +1,4 @@
-"""Noise with memory in real Stable-Baselines3 models, and Stable-Baselines3's own beside it."""
+"""Correlated noise in real Stable-Baselines3 models, compared with Stable-Baselines3's."""
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from tests.adapters.sb3_tools import Record, clocks, constant, make
 
 @pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("kind", [TD3, SAC])
-def test_it_lasts_through_an_episode_and_is_each_environments_own(kind, name):
+def test_noise_spans_an_episode_and_is_independent_across_environments(kind, name):
     model, callback = make(kind, clocks(5, 7)), ExplorerCallback(constant(0.05, NOISES[name]))
     model.learn(400, callback=[callback, record := Record(callback)])
     center = model.policy.scale_action(model.predict(np.concatenate(record.obs), deterministic=True)[0])
@@ -25,8 +25,8 @@ def test_it_lasts_through_an_episode_and_is_each_environments_own(kind, name):
     assert abs(np.corrcoef(noise[:, 0].ravel(), noise[:, 1].ravel())[0, 1]) < 0.4
 
 
-def test_their_ornstein_uhlenbeck_noise(monkeypatch):
-    """With the same normal numbers ours is theirs, from the start of an episode on."""
+def test_ornstein_uhlenbeck_noise_equals_that_of_sb3(monkeypatch):
+    """Given the same normal draws, both are equal from the start of an episode."""
     drawn = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
     theirs = OrnsteinUhlenbeckActionNoise(np.zeros(2), np.full(2, 0.3), theta=0.15, dt=0.01)
     left = iter(drawn)
@@ -40,7 +40,7 @@ def test_their_ornstein_uhlenbeck_noise(monkeypatch):
     monkeypatch.setattr(jax.random, "normal", lambda key, shape: next(left).reshape(shape))
     with jax.disable_jit():
         found, carry = [], ours.begin(jax.random.key(0))
-        left = iter(drawn)  # the start draws and forgets
+        left = iter(drawn)  # begin() discards its draw
         for _ in drawn:
             action, _, carry = ours.sample(jax.random.key(0), (), carry, jnp.zeros(2), spread / 9)
             found.append(action)

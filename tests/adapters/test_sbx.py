@@ -1,4 +1,4 @@
-"""The same callback in real SBX models."""
+"""`ExplorerCallback` in real SBX models."""
 
 import copy
 
@@ -19,14 +19,14 @@ LEARNS = adeu.Explorer(RND, adeu.Clip(), adeu.Gaussian())
 
 @pytest.fixture(scope="module")
 def sbx():
-    """Imported by the process that needs it: it takes seconds."""
+    """Import sbx in the processes that need it, because it takes seconds."""
     import sbx
 
     return sbx
 
 
 @pytest.mark.parametrize("name", ["TD3", pytest.param("SAC", marks=pytest.mark.slow)])
-def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name):
+def test_spread_around_the_mean_is_the_disagreement_of_the_critics(sbx, name):
     kwargs = {"net_arch": [8], "n_critics": 3}
     model, callback = make(getattr(sbx, name), clocks(5, 4), policy_kwargs=kwargs), ExplorerCallback(BOTH)
     model.learn(20, callback=[callback, record := Record(callback)])
@@ -42,7 +42,7 @@ def test_it_explores_around_the_mean_with_the_critics_disagreement(sbx, name):
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_noise_with_memory_lasts_through_an_episode(sbx, name):
+def test_correlated_noise_spans_an_episode(sbx, name):
     model, callback = make(sbx.TD3, clocks(5, 7)), ExplorerCallback(constant(0.05, NOISES[name]))
     model.learn(300, callback=[callback, record := Record(callback)])
     center = model.policy.scale_action(model.predict(np.concatenate(record.obs), deterministic=True)[0])
@@ -53,14 +53,14 @@ def test_noise_with_memory_lasts_through_an_episode(sbx, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["TD3", "SAC"])
-def test_f_learns_from_its_batches_and_files_go_together(sbx, name, tmp_path):
+def test_f_learns_from_the_batches_of_the_model_and_is_saved_with_it(sbx, name, tmp_path):
     model = make(getattr(sbx, name), clocks(5, 4))
     callback, again = ExplorerCallback(LEARNS), ExplorerCallback(LEARNS)
     model.gradient_steps = 2
     model.learn(8, callback=callback)
     assert (
         float(callback.behavior.state.f.moments.size) == 4 * 2 * 16
-    )  # SBX draws all gradient steps' batches at once
+    )  # SBX samples the batches of all gradient steps at once
     model.save(tmp_path / "sbx")
     loaded = type(model).load(tmp_path / "sbx", env=clocks(5, 4))
     again.load(tmp_path / "sbx")
@@ -89,7 +89,7 @@ def test_dqn_explores_by_the_spread(sbx):
     ids=["deepcopy", "cloudpickle"],
 )
 def test_each_model_has_its_own_explorer(sbx, tmp_path, copied):
-    """Pickle itself takes no SBX model, explored for or not: it does not find JAX's relu."""
+    """Not tested with pickle: it cannot copy any SBX model, because it does not find JAX's relu."""
     callback, models = ExplorerCallback(constant(0.1), seed=3), [make(sbx.TD3, clocks(5, 4)) for _ in range(2)]
     steps = (8, 6)
     for number, model in zip(steps, models, strict=True):

@@ -1,4 +1,4 @@
-"""The explorer in real tianshou algorithms and collectors."""
+"""`Exploration` in real tianshou algorithms and collectors."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ from tests.adapters.sb3_tools import TWO, constant
 
 @dataclasses.dataclass(frozen=True)
 class Total(adeu.Mechanism):
-    """The sum of next_obs[0], of the ends and of the cost in `observe`, of obs[0] in `update`."""
+    """Sum next_obs[0], the episode ends and the cost in `observe`, and obs[0] in `update`."""
 
     def init(self, key, obs):
         return jnp.zeros(4)
@@ -34,7 +34,7 @@ class Total(adeu.Mechanism):
 
 @pytest.fixture(scope="module")
 def ts():
-    """Imported by the process that needs it: it takes seconds."""
+    """Import tianshou in the processes that need it, because it takes seconds."""
     import tianshou.algorithm as algorithms
     from tianshou.algorithm import algorithm_base
     from tianshou.algorithm.modelfree.ddpg import ContinuousDeterministicPolicy
@@ -48,14 +48,14 @@ def ts():
 
     from adeu.adapters.tianshou import Exploration
 
-    # Each policy compiles in advance, for seconds, what it may need; what it does need is compiled all the same.
+    # Each policy compiles in advance for seconds; the functions it needs are compiled at the first call anyway.
     algorithm_base.Policy._compile = staticmethod(lambda: None)
 
     class Ts:
         within_training = staticmethod(policy_within_training_step)
 
         def make(self, explorer, *lengths, algorithm="TD3", actions=None, noise=None, seed=0, **settings):
-            """The algorithm, its exploration, the training collector and another one."""
+            """Return the algorithm, its exploration, the training collector and another collector."""
             torch.manual_seed(0)
             env = Clock(actions=actions)
             adam, common = AdamOptimizerFactory(lr=1e-3), {"action_space": env.action_space}
@@ -96,7 +96,7 @@ def batch_of(collector):
     return collector.buffer.sample(0)[0]
 
 
-def test_it_explores_in_its_collector_and_in_no_other(ts):
+def test_only_the_training_collector_explores(ts):
     agent, exploration, training, testing = ts.make(constant(0.125), 5, 7)
     training.collect(n_step=400)
     batch = batch_of(training)
@@ -104,7 +104,7 @@ def test_it_explores_in_its_collector_and_in_no_other(ts):
     noise = batch.act - mean
     assert np.std(noise[np.abs(mean) < 0.5]) == pytest.approx(0.125, rel=0.1)
     figures = exploration.figures()
-    assert 0.07 < figures.pop("adeu/deviation") < 0.125  # the mean of |noise|, less what clipping takes
+    assert 0.07 < figures.pop("adeu/deviation") < 0.125  # the mean of |noise|, reduced by clipping
     fixed = dict.fromkeys(("uncertainty", "spread", "spread_p10", "spread_p90"), 0.125) | {
         "explored": 1.0,
         "saturated": 0,
@@ -117,7 +117,7 @@ def test_it_explores_in_its_collector_and_in_no_other(ts):
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_noise_with_memory_lasts_through_an_episode(ts, name):
+def test_correlated_noise_spans_an_episode(ts, name):
     agent, _, training, _ = ts.make(constant(0.05, NOISES[name]), 5, 7)
     training.collect(n_step=400)
     for buffer, length in zip(training.buffer.buffers, (5, 7), strict=True):
@@ -132,15 +132,15 @@ def test_dqn_explores_by_the_spread(ts):
     training.collect(n_step=400)
     batch = batch_of(training)
     share = np.mean(batch.act != agent.policy(batch).act)
-    assert 0.18 < share < 0.32  # half of the random half
+    assert 0.18 < share < 0.32  # half of the random actions, which are half of all
     assert 0.4 < exploration.figures()["adeu/explored"] < 0.6
 
 
-def test_each_environment_follows_its_own_episodes_even_where_some_rest(ts):
-    """A fixed number of episodes sends environments to rest; beside a behavior that is told all by hand."""
+def test_each_environment_follows_its_episodes_even_if_some_are_idle(ts):
+    """Collect a fixed number of episodes, so that some environments idle, and compare with a `Behavior`."""
     coins = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.Identity(), adeu.Gaussian())
     agent, exploration, training, _ = ts.make(coins, 3, 4, 6, seed=7)
-    training.collect(n_episode=4)  # lengths 3, 4 and 6: environment 0 rests from step 6 on, 1 from step 4 on
+    training.collect(n_episode=4)  # lengths 3, 4 and 6: environment 0 is idle from step 6 on, 1 from step 4 on
     env = {"observation_space": Clock().observation_space, "action_space": spaces.Box(-1, 1, (2,)), "num_envs": 3}
     reference = adeu.Behavior(coins, type("Env", (), env), seed=7)
     stored = [training.buffer.buffers[i][: len(training.buffer.buffers[i])] for i in range(3)]
@@ -161,13 +161,13 @@ def test_each_environment_follows_its_own_episodes_even_where_some_rest(ts):
 
 
 @pytest.mark.slow
-def test_f_sees_each_step_once_random_ones_too_and_the_agents_batches(ts):
+def test_f_observes_each_step_once_and_updates_from_the_batches(ts):
     explorer = adeu.Explorer(Total(), adeu.Identity(), adeu.Gaussian())
     agent, exploration, training, _ = ts.make(explorer, 5, 5)
     training.collect(n_step=10, random=True)
     assert exploration.figures() == {}
     training.collect(n_step=10)
-    total = 4 * (1 + 2 + 3 + 4 + 5)  # the real last observations
+    total = 4 * (1 + 2 + 3 + 4 + 5)  # with the final observations
     np.testing.assert_array_equal(exploration.behavior.state.f, [total, 4, total, 0])
     drawn = []
     sample = training.buffer.sample
@@ -179,7 +179,7 @@ def test_f_sees_each_step_once_random_ones_too_and_the_agents_batches(ts):
     assert exploration.behavior.state.f[3] == expected > 0
 
 
-def test_critics_disagree(ts):
+def test_uncertainty_is_the_disagreement_of_the_critics(ts):
     explorer = adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Gaussian())
     agent, exploration, training, _ = ts.make(explorer, 5, 4)
     training.collect(n_step=20)
@@ -189,7 +189,7 @@ def test_critics_disagree(ts):
     assert exploration.figures()["adeu/uncertainty"] == pytest.approx(q.std(axis=0).mean(), rel=1e-4)
 
 
-def test_what_explores_otherwise_is_refused(ts):
+def test_other_exploration_is_rejected(ts):
     from tianshou.exploration import GaussianNoise
 
     with pytest.raises(ValueError, match="without exploration_noise"):
@@ -200,7 +200,7 @@ def test_what_explores_otherwise_is_refused(ts):
         ts.make(constant(0.1), 5, algorithm="DQN", actions=TWO)
 
 
-def test_what_an_object_outside_learned_is_saved_too(ts, tmp_path):
+def test_state_of_a_host_object_is_saved(ts, tmp_path):
     nets = [torch.nn.Linear(2, 1) for _ in range(2)]
     explorations = []
     for net in nets:

@@ -1,4 +1,4 @@
-"""The module in real torchrl policies, environments and collectors."""
+"""`ExplorerModule` in real torchrl policies, environments and collectors."""
 
 import copy
 import dataclasses
@@ -20,7 +20,7 @@ COINS = adeu.Explorer(adeu.Rollouts(adeu.Constant(0.25), rho=0.5, c=1.0), adeu.I
 
 @dataclasses.dataclass(frozen=True)
 class Total(adeu.Mechanism):
-    """The sum of next_obs[0] in `observe`, of obs[0] in `update`."""
+    """Sum next_obs[0] in `observe` and obs[0] in `update`."""
 
     def init(self, key, obs):
         return jnp.zeros(2)
@@ -40,7 +40,7 @@ LEARNS = adeu.Explorer(Total(), adeu.Saturating(c=0.1), adeu.Gaussian())
 
 @pytest.fixture(scope="module")
 def rl():
-    """Imported by the process that needs it: it takes seconds."""
+    """Import torchrl in the processes that need it, because it takes seconds."""
     import tensordict.nn
     import torchrl.collectors
     import torchrl.envs
@@ -67,7 +67,7 @@ def rl():
     return Rl()
 
 
-def test_it_moves_the_action_only_where_exploration_is_random(rl):
+def test_the_action_changes_only_with_exploration_type_random(rl):
     env = rl.env(5, 7, actions=spaces.Box(-9.0, 9.0, (2,)))
     module = rl.ExplorerModule(constant(0.125), env, seed=0)
     policy = rl.policy(module)
@@ -82,7 +82,7 @@ def test_it_moves_the_action_only_where_exploration_is_random(rl):
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_noise_with_memory_travels_in_the_tensordict(rl, name):
+def test_correlated_noise_is_kept_in_the_tensordict(rl, name):
     env = rl.env(5, 7, actions=spaces.Box(-9.0, 9.0, (2,)))
     policy = rl.policy(rl.ExplorerModule(constant(0.05, NOISES[name]), env, seed=0))
     data = env.rollout(200, policy, break_when_any_done=False)
@@ -91,8 +91,8 @@ def test_noise_with_memory_travels_in_the_tensordict(rl, name):
         assert_remembered(env_noise, length)
 
 
-def test_each_environments_coins_travel_in_the_tensordict(rl):
-    """In a collector, batch after batch: one coin for each episode, kept over the batches' ends."""
+def test_coins_of_each_environment_are_kept_in_the_tensordict(rl):
+    """In a collector: one coin for each episode, also across batches."""
     lengths = (3, 5, 8)
     env = rl.env(*lengths)
     collector = rl.collectors.Collector(
@@ -108,8 +108,8 @@ def test_each_environments_coins_travel_in_the_tensordict(rl):
     assert not (coins == coins[:1]).all()
 
 
-def test_figures_of_collected_data(rl):
-    """Over all steps, but for percentiles and saturation, which rollout episodes are no part of."""
+def test_figures_are_of_the_collected_data(rl):
+    """Over all steps, except percentiles and saturation, which exclude rollout episodes."""
     env = rl.env(5, 7, actions=spaces.Box(-9.0, 9.0, (2,)))
     module = rl.ExplorerModule(COINS, env, seed=0)
     data = env.rollout(100, rl.policy(module), break_when_any_done=False)
@@ -123,12 +123,12 @@ def test_figures_of_collected_data(rl):
         assert module.figures(env.rollout(3, rl.policy(module))) == {}
 
 
-def test_a_behavior_of_the_same_streams_decides_the_same(rl):
+def test_a_behavior_with_the_same_random_streams_decides_the_same(rl):
     env = rl.env(4)
     policy = rl.policy(rl.ExplorerModule(COINS, env, seed=3))
     data = env.rollout(12, policy, break_when_any_done=False)[0]
     generator = torch.Generator().manual_seed(3)
-    torch.randint(2**31, (1,), generator=generator)  # what f starts from
+    torch.randint(2**31, (1,), generator=generator)  # the seed of f's initial state
     seed = torch.randint(2**31, (1,), generator=generator).item()
     behavior = adeu.Behavior(COINS, Clock(), seed=seed)
     for t in range(12):
@@ -145,7 +145,7 @@ def test_f_observes_learns_and_is_part_of_the_state_dict(rl):
     assert (data["adeu", "uncertainty"] == 0).all()
     module.observe(data)
     module.update(data)
-    expected = [4 * (1 + 2 + 3 + 4 + 5), 4 * (0 + 1 + 2 + 3 + 4)]  # the real last observations
+    expected = [4 * (1 + 2 + 3 + 4 + 5), 4 * (0 + 1 + 2 + 3 + 4)]  # with the final observations
     assert module.state_dict()["state_0"].tolist() == expected
     assert (env.rollout(2, rl.policy(module))["adeu", "uncertainty"] == sum(expected)).all()
 
@@ -157,7 +157,7 @@ def test_f_observes_learns_and_is_part_of_the_state_dict(rl):
     assert (env.rollout(2, rl.policy(copied))["adeu", "uncertainty"] == sum(expected)).all()
 
 
-def test_critics_give_what_a_mechanism_asks_for(rl):
+def test_critics_provide_the_q_values_that_f_needs(rl):
     env = rl.env(5, 4)
     critics = rl.nn.TensorDictModule(torch.nn.Linear(2, 3), in_keys=["action"], out_keys=["q"])
     explorer = adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Gaussian())
@@ -176,7 +176,7 @@ def test_an_f_that_needs_the_last_reward_is_rejected(rl):
 
 
 @pytest.mark.parametrize("one_hot", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_discrete_actions_in_either_encoding(rl, one_hot):
+def test_discrete_actions_work_in_both_encodings(rl, one_hot):
     explorer = constant(0.5, adeu.Bernoulli())
     inner = rl.envs.GymEnv("CartPole-v1", categorical_action_encoding=not one_hot)
     env = rl.envs.TransformedEnv(inner, rl.envs.InitTracker())
@@ -194,13 +194,13 @@ def test_discrete_actions_in_either_encoding(rl, one_hot):
     module.update(data)
 
 
-def test_without_an_init_tracker_it_says_what_is_missing(rl):
+def test_a_missing_init_tracker_is_reported(rl):
     env = rl.envs.GymWrapper(Clock())
     with pytest.raises(KeyError, match="InitTracker"):
         env.rollout(2, rl.policy(rl.ExplorerModule(constant(0.1), env)))
 
 
-def test_what_an_object_outside_learned_is_part_of_the_state_dict(rl):
+def test_state_of_a_host_object_is_part_of_the_state_dict(rl):
     env, objects = rl.env(5, 5), [torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)]
 
     def module_of(net, **state):

@@ -1,4 +1,4 @@
-"""What the parity tests of the actor-critics share: Stable-Baselines3's weights and batches in our form."""
+"""Helpers for the parity tests of the actor-critics: convert Stable-Baselines3's weights and batches."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ BATCH = 256
 
 
 def linear_layers(network):
-    """Copies, in our orientation: torch goes on to change its own in place."""
+    """Return transposed copies: torch changes the weights in place."""
     layers = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     return [tuple(value.detach().numpy().T.copy() for value in (layer.weight, layer.bias)) for layer in layers]
 

@@ -1,4 +1,4 @@
-"""The one table of agents: an agent that is exported and not in it fails the suite."""
+"""The table of agents to test. It must contain every exported agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENVS = 2
 
 
 class World(NamedTuple):
-    """An environment for every loop, with the same spaces."""
+    """The same environment for every loop."""
 
     make: Callable[[], Any]
     in_jax: Any
@@ -64,7 +64,7 @@ class Case(NamedTuple):
         return self.agent.bind(env.observation_space, env.action_space)
 
     def updates(self, learned: Any) -> int:
-        """How many minibatches it has learned from."""
+        """Return the number of minibatches the agent has learned from."""
         adam = learned.optimizer.dense if isinstance(self.agent, Dqn) else learned.critics_adam
         return int(adam.updates)
 
@@ -94,7 +94,7 @@ CASES = {
 
 @dataclasses.dataclass(frozen=True)
 class Life:
-    """An agent after some experience, by the functions that the loops compile."""
+    """An agent after some steps and updates, with the compiled functions that the loops use."""
 
     agent: Agent[Any, Any, Any, Any]
     run: AgentSteps[Any, Any, Any]
@@ -129,7 +129,7 @@ def spaces_of(env: Any) -> tuple[Any, Any]:
 
 
 def play(env: Any, reader: Reader, steps: int = 8) -> list[adeu.Transition]:
-    """Random steps, as a loop hands them to an agent."""
+    """Return transitions of random steps, as a loop passes them to an agent."""
     env.action_space.seed(0)
     obs, found = reader.obs(env.reset(seed=0)[0]), []
     for _ in range(steps):
@@ -147,7 +147,7 @@ def decision_of(transition: adeu.Transition) -> adeu.Decision:
 
 
 def drawn(agent: Agent[Any, Any, Any, Any], transitions: list[adeu.Transition]) -> Any:
-    """Minibatches of rows, as a replay hands them to the compiled `learn`."""
+    """Return minibatches of rows, as a replay returns them for the compiled `learn`."""
     rng, replay = np.random.default_rng(0), NumpyReplay(len(transitions), RowLayout.of(agent))
     for each in transitions:
         coins = rng.random(agent.coins) if agent.coins else None

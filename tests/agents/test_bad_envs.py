@@ -1,4 +1,4 @@
-"""Environments that break their own spaces: every loop names the environment, the call, the step and the fault."""
+"""Environments that violate their spaces: every loop reports the environment, the call, the step and the error."""
 
 import re
 
@@ -61,7 +61,7 @@ def fails(env, other, message):
 
 
 @pytest.mark.parametrize(("value", "message"), OBSERVATIONS)
-def test_observations(value, message):
+def test_bad_observations_are_rejected(value, message):
     fails(
         BadEnv("reset", "observation", value),
         BadEnv(),
@@ -80,13 +80,13 @@ def test_observations(value, message):
 
 
 @pytest.mark.parametrize(("field", "value", "message"), ANSWERS)
-def test_other_answers(field, value, message):
+def test_other_bad_return_values_are_rejected(field, value, message):
     bad = {"call": "step", "field": field, "value": value}
     fails(BadEnv(**bad, number=3), BadEnv(), f"BadEnv(step): step() at step 3 of training, in episode 1: {message}")
     fails(BadEnv(), BadEnv(**bad), f"BadEnv(step): step() in the evaluation after step 0: {message}")
 
 
-def test_a_reset_of_the_old_interface():
+def test_the_old_reset_interface_is_rejected():
     takes = "it must return (observation, info), got a ndarray"
     fails(BadEnv("reset", "", np.zeros(3)), BadEnv(), "BadEnv(reset): reset() at step 1 of training, in e")
     fails(BadEnv("reset", "", np.zeros(3)), BadEnv(), takes)
@@ -103,11 +103,11 @@ def test_a_reset_of_the_old_interface():
         (2**40, f"observation takes numbers that fit int32, got {2**40}"),
     ],
 )
-def test_states_by_number(value, message):
+def test_bad_discrete_observations_are_rejected(value, message):
     fails(BadEnv("step", "observation", value, observation_space=STATES), BadEnv(observation_space=STATES), message)
 
 
-def test_real_numbers_in_a_space_of_whole_ones():
+def test_floats_in_an_integer_space_are_rejected():
     bad = BadEnv("step", "observation", np.full(3, 0.5), observation_space=PIXELS)
     bad._observation = lambda: np.zeros(3, np.uint8)
     other = BadEnv(observation_space=PIXELS)
@@ -115,7 +115,7 @@ def test_real_numbers_in_a_space_of_whole_ones():
     fails(bad, other, "step() at step 1 of training, in episode 1: observation takes whole numbers, got float64")
 
 
-def test_unusual_answers_that_are_right():
+def test_unusual_valid_return_values_are_accepted():
     for field, value in (
         ("observation", [0, 1, 0]),
         ("observation", np.zeros(3, np.float64)),
@@ -139,7 +139,7 @@ def vector(mode, **bad):
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_vector_of_them(mode):
+def test_vectors_are_checked(mode):
     for bad, place, message in (
         ({"call": "reset", "value": np.nan}, "reset() after step 0 of training", "[1, 0]"),
         ({"call": "step", "value": np.nan, "number": 3}, "step() after step 4 of training", "[1, 0]"),
@@ -153,14 +153,14 @@ def test_a_vector_of_them(mode):
         VectorLoop(SMALL, envs, BadEnv(), 20, warmup=20, evaluate_every=20, evaluate_episodes=1).run()
 
 
-def test_the_last_observation_of_a_vector_that_resets_within_the_step():
+def test_the_final_observation_is_checked_with_same_step_autoreset():
     envs = vector(AutoresetMode.SAME_STEP, call="step", field="observation", value=np.full(3, np.inf), number=10)
     with pytest.raises(ValueError, match=r"step\(\) after step 18 of training: observation takes finite numbers"):
         VectorLoop(SMALL, envs, BadEnv(), 40, warmup=40, evaluate_every=40, evaluate_episodes=1).run()
 
 
-class Lying(SyncVectorEnv):
-    """A vector that returns `answer` in place of its own."""
+class BadVector(SyncVectorEnv):
+    """A vector whose step returns the values in `answer` in place of the right ones."""
 
     def step(self, action):
         names = ("obs", "reward", "terminated", "truncated", "info")
@@ -178,14 +178,14 @@ class Lying(SyncVectorEnv):
         ({"info": None}, "info takes a mapping, got a NoneType"),
     ],
 )
-def test_what_a_vector_returns_for_all(answer, message):
-    envs = Lying([BadEnv, BadEnv])
+def test_arrays_of_a_vector_are_checked(answer, message):
+    envs = BadVector([BadEnv, BadEnv])
     envs.answer = answer
     with pytest.raises(ValueError, match=re.escape(f"step() after step 0 of training: {message}")):
         VectorLoop(SMALL, envs, BadEnv(), 20, warmup=20, evaluate_every=20, evaluate_episodes=1).run()
 
 
-def test_spaces_without_a_number():
+def test_empty_spaces_are_rejected():
     none, some = gymnasium.spaces.Box(-1, 1, (0,)), gymnasium.spaces.Box(-1, 1, (1,))
     message = "Dqn: observation space takes a Box or a Discrete, not empty, got Box"
     fails(BadEnv(observation_space=none), BadEnv(), message)
@@ -196,7 +196,7 @@ def test_spaces_without_a_number():
 
 
 @pytest.mark.parametrize("count", [0, 2.7, "2", True])
-def test_a_number_of_environments_that_is_none(count):
+def test_a_bad_num_envs_is_rejected(count):
     envs = SyncVectorEnv([BadEnv, BadEnv])
     envs.num_envs = count
     with pytest.raises(ValueError, match=r"VectorLoop: envs\.num_envs takes a whole number >= 1, got"):

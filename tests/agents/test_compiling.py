@@ -1,4 +1,4 @@
-"""Compiler options for several threads: taken there and only there, and given up where XLA lacks them."""
+"""Compiler options for several threads: used only with several threads, and only if XLA knows them."""
 
 import gymnasium
 import jax
@@ -12,21 +12,21 @@ from adeu.agents.replay_numpy import RowLayout
 
 @pytest.fixture
 def threads(monkeypatch):
-    """Sets how many there are; what is compiled then is not kept for others."""
+    """Return a function that sets the number of threads; clear the compiled functions afterwards."""
 
-    def have(count):
+    def set_threads(count):
         monkeypatch.setenv("NPROC", str(count))
         compiling.options.cache_clear()
         compiling.compile_agent.cache_clear()
 
-    yield have
+    yield set_threads
     monkeypatch.undo()
     compiling.options.cache_clear()
     compiling.compile_agent.cache_clear()
 
 
 def update_of_td3():
-    """The compiled update, as text."""
+    """Return the compiled update as text."""
     env = gymnasium.make("Pendulum-v1")
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     agent = Td3(explorer, hidden=(64, 64), batch=64).bind(env.observation_space, env.action_space)
@@ -36,7 +36,7 @@ def update_of_td3():
     return run.learn.lower(key, learned, rows, next_obs, np.int32(0)).compile().as_text()
 
 
-def test_products_are_shared_between_threads(threads):
+def test_matrix_products_use_several_threads(threads):
     threads(1)
     alone = update_of_td3()
     threads(2)
@@ -45,7 +45,7 @@ def test_products_are_shared_between_threads(threads):
         assert "ynn" in alone
 
 
-def test_an_option_that_xla_lacks_is_given_up(threads, monkeypatch):
+def test_unknown_options_are_dropped(threads, monkeypatch):
     threads(2)
     monkeypatch.setattr(compiling, "THREADED", {"xla_cpu_no_such_option": ""})
     assert compiling.options() is None

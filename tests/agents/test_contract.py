@@ -1,4 +1,4 @@
-"""Every agent through the same tests, by itself and in every loop."""
+"""The same tests for every agent, alone and in every loop."""
 
 import dataclasses
 import functools
@@ -19,12 +19,12 @@ from tests.agents.table import CASES, ENVS, POLE, Case, choosing, decision_of, l
 STEP, NO = np.int32(7), np.bool_(False)
 STEPS = 4
 COMPILED = ("dqn-sampled", "dqn-ucb", "dqn-rows", "td3-policy", "td3-gated", "sac-sample")
-"""Of each branch of the compiled loop one agent, which runs there; the others are only traced."""
+"""One agent for each branch of the compiled loop, which runs them; the others are only traced."""
 
 
 @pytest.fixture(scope="module", params=CASES)
 def name(request):
-    """Of one agent after the other, so that what is compiled for one serves all its tests."""
+    """Parametrize by module, so that all tests of an agent share its compiled functions."""
     return request.param
 
 
@@ -58,7 +58,7 @@ def test_every_exported_agent_is_in_the_table():
     assert kinds == {type(case.agent) for case in CASES.values()}
 
 
-def test_it_is_a_value(case):
+def test_an_agent_is_an_immutable_value(case):
     for agent in (case.agent, case.bound):
         twin = agent.bind(*bound_spaces(case)) if agent.spaces else dataclasses.replace(agent)
         assert twin is not agent
@@ -73,7 +73,7 @@ def bound_spaces(case):
     return env.observation_space, env.action_space
 
 
-def test_it_goes_to_json_and_back(case):
+def test_json_round_trip(case):
     assert adeu.from_json(adeu.to_json(case.agent)) == case.agent
     assert adeu.to_json(case.bound) != ""
 
@@ -88,22 +88,22 @@ def test_bind_fills_the_spaces_of_a_new_agent(case):
     assert bound.explorer == case.agent.explorer.bind(*bound_spaces(case))
 
 
-def test_one_that_is_not_bound_says_so(case):
+def test_an_unbound_agent_is_rejected(case):
     message = rf"{type(case.agent).__name__} is not bound yet: call bind\(observation_space, action_space\)"
     with pytest.raises(ValueError, match=message):
         case.agent.init(jax.random.key(0), np.zeros(3))
 
 
-def test_compiled_it_decides_as_it_does_eagerly(name):
+def test_compiled_and_eager_decisions_are_equal(name):
     life = live(name)
     acting, obs = life.agent.acting(life.learned), life.transitions[1].obs
     args = life.key, acting, life.carry, obs, STEP, NO, {}
     decided = life.run.decide(*args)
-    assert same(decided, life.run.decide(*args))  # the same key, the same answer
+    assert same(decided, life.run.decide(*args))  # the same key gives the same decision
     close(decided, life.agent.decide(at(life.key, ACT, STEP), acting, life.carry, jnp.asarray(obs), STEP, NO))
 
 
-def test_environments_decide_together_as_they_do_alone(name):
+def test_decisions_in_a_batch_equal_those_in_a_loop(name):
     life = live(name)
     acting = life.agent.acting(life.learned)
     obs = np.stack([life.transitions[env + 1].obs for env in range(ENVS)])
@@ -117,7 +117,7 @@ def test_environments_decide_together_as_they_do_alone(name):
         close(mine, (alone, after if real[env] else carry))
 
 
-def test_acting_is_all_that_a_decision_reads(name):
+def test_decide_reads_only_what_acting_returns(name):
     life = live(name)
     read = {id(leaf) for leaf in jax.tree.leaves(life.agent.acting(life.learned))}
     left = [leaf for leaf in jax.tree.leaves(life.learned) if id(leaf) not in read]
@@ -149,7 +149,7 @@ def test_a_row_is_the_same_in_numpy_and_in_jax(name):
         assert np.array_equal(row.next_obs, transition.next_obs)
 
 
-def test_what_it_learns_keeps_its_form(name):
+def test_learned_state_keeps_its_structure(name):
     life, key = live(name), jax.random.key(0)
     learned, agent = life.learned, life.agent
     absorbed = jax.eval_shape(agent.absorb, key, learned, life.transitions[0], STEP)
@@ -161,8 +161,8 @@ def test_what_it_learns_keeps_its_form(name):
     assert CASES[name].updates(learned) == CASES[name].updates(life.start) + agent.cadence.updates
 
 
-def test_learning_leaves_the_carry_alone(name):
-    """Even where it is donated what it learns with."""
+def test_learning_does_not_change_the_carry(name):
+    """Even though the compiled functions donate the learned state."""
     life = live(name)
     carry, learned = own(life.carry), own(life.learned)
     before = jax.device_get(carry)
@@ -174,7 +174,7 @@ def test_learning_leaves_the_carry_alone(name):
 
 
 def train_with_gymnasium(case: Case):
-    """What is learned after a few steps in each loop of Gymnasium's, and its greedy return."""
+    """Yield the learned state after a few steps, and the greedy return, for each loop in Gymnasium."""
     lengths = {"evaluate_every": STEPS, "evaluate_episodes": 1}
     make, agent = case.world.make, case.agent
     gym_loop, rows = GymLoop(agent, make(), make(), STEPS, seed=0, **lengths), []
@@ -191,8 +191,8 @@ def train_in_jax(loop):
     return state.learned, float(piece.evaluation)
 
 
-def test_every_loop_trains_it(name, case, jax_loop):
-    """And makes as many updates as the others."""
+def test_every_loop_trains_every_agent(name, case, jax_loop):
+    """All loops make the same number of updates."""
     life, (update_every, updates, _) = live(name), case.agent.cadence
     trained = list(train_with_gymnasium(case))
     if name in COMPILED:
@@ -204,7 +204,7 @@ def test_every_loop_trains_it(name, case, jax_loop):
         assert np.isfinite(returned)
 
 
-def test_the_compiled_loop_keeps_the_form_of_its_state(jax_loop):
+def test_the_compiled_loop_keeps_the_structure_of_its_state(jax_loop):
     functions = _compile(jax_loop)
     state = jax.eval_shape(functions.init, np.uint32(0))
     after, piece = jax.eval_shape(functools.partial(functions.advance, given={}, early=0), state)
@@ -212,8 +212,8 @@ def test_the_compiled_loop_keeps_the_form_of_its_state(jax_loop):
     assert piece.spreads.shape == (STEPS,)
 
 
-def test_saved_and_restored_it_ends_with_the_same_bits(name, case, jax_loop):
-    """In the two loops that can be saved; in Gymnasium between two episodes."""
+def test_a_restored_loop_gives_the_same_bits(name, case, jax_loop):
+    """In the two loops that can be saved; the Gymnasium loop between two episodes."""
     make = case.world.make
 
     def start():
@@ -237,7 +237,7 @@ def test_saved_and_restored_it_ends_with_the_same_bits(name, case, jax_loop):
 
 
 def loops(agent, world, **gym):
-    """Each loop, not yet made."""
+    """Return a function for each loop that creates it."""
     make, lengths = world.make, {"evaluate_every": 10}
     return {
         "gym": lambda: GymLoop(agent, make(), make(), 10, 0, **lengths, **gym),
@@ -257,7 +257,7 @@ def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, 
         for make in loops(agent, case.world).values():
             with pytest.raises(ValueError, match=f"{type(agent).__name__}: {takes}"):
                 make()
-        loops(agent, case.world, given={"recorded": np.zeros(10)})["gym"]()  # which the loop gives
+        loops(agent, case.world, given={"recorded": np.zeros(10)})["gym"]()  # the loop provides it
     assert "Compiling" not in caplog.text
 
 
@@ -279,7 +279,7 @@ class Strict(adeu.Guard):
 @pytest.mark.parametrize(
     ("part", "missing"), [({"D": Moody()}, r"mood in act\(\)"), ({"guard": Strict()}, r"grade in update\(\)")]
 )
-def test_so_are_a_d_and_a_guard(part, missing):
+def test_a_distribution_or_guard_that_needs_more_is_rejected(part, missing):
     agent = choosing(adeu.Constant(0.5))
     agent = dataclasses.replace(agent, explorer=dataclasses.replace(agent.explorer, **part))
     for make in loops(agent, POLE).values():

@@ -1,4 +1,4 @@
-"""Training that diverges fails by name in every loop, and a run keeps its last good checkpoint."""
+"""Diverged training fails with a clear error in every loop, and a run keeps its last good checkpoint."""
 
 import re
 
@@ -43,13 +43,13 @@ def with_several_seeds():
 @pytest.mark.parametrize(
     "loop", [in_gym, in_a_vector, in_jax, pytest.param(with_several_seeds, marks=pytest.mark.slow)]
 )
-def test_every_loop_fails_by_name(loop):
+def test_every_loop_reports_divergence(loop):
     with pytest.raises(ValueError, match=MESSAGE):
         loop()
 
 
 def test_the_command_fails_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
-    """The first piece is a good one: nothing is learned before the warm-up ends."""
+    """The first checkpoint is good, because nothing is learned before the warm-up ends."""
     monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
     sizes = ["hidden=[4]", "batch=4", "warmup=60", "evaluate_every=100", "evaluate_episodes=1", "learning_rate=1e30"]
     few = ["--steps", "100", "--seeds", "0", "--jobs", "1", "--json", "--out", tmp_path]

@@ -1,4 +1,4 @@
-"""The DQN family: its update by hand, what it learns, and what it rejects."""
+"""The DQN family: its update computed by hand, learning, and bad settings."""
 
 import dataclasses
 import re
@@ -21,13 +21,13 @@ SMALL = Dqn(GREEDY, hidden=(8, 8), capacity=200, batch=8, target_every=10)
 
 
 def bound(**fields):
-    """The agent over 12 states, and what it has learned at first."""
+    """Return the agent over 12 states, and its initial learned state."""
     dqn = dataclasses.replace(SMALL, **fields).bind(Discrete(12), Discrete(2))
     return dqn, jax.jit(dqn.init)(jax.random.key(0), jnp.zeros((), jnp.int32))
 
 
 def rows_of(rng, mask, size=8, states=12):
-    """A minibatch, with one more axis in front."""
+    """Return one minibatch, with a leading axis of 1."""
     state, after = rng.integers(states, size=(2, size)).astype(np.int32)
     action, ends = rng.integers(2, size=size).astype(np.int32), rng.random(size) < 0.3
     rows = DqnRow(state, action, rng.normal(size=size).astype(np.float32), after, ends, mask)
@@ -35,7 +35,7 @@ def rows_of(rng, mask, size=8, states=12):
 
 
 def forward(nets, k, obs):
-    """Network k on one whole number, by hand."""
+    """Compute network k for one discrete observation by hand."""
     x = np.asarray(nets.first)[k, obs] + np.asarray(nets.rest[0][1])[k]
     for weight, bias in nets.rest[1:]:
         x = np.maximum(x, 0) @ np.asarray(weight)[k] + np.asarray(bias)[k]
@@ -45,7 +45,7 @@ def forward(nets, k, obs):
 @pytest.mark.parametrize(
     ("double", "prior", "loss"), [pytest.param(False, 0.0, "mse", marks=pytest.mark.slow), (True, 2.0, "huber")]
 )
-def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, loss):
+def test_an_update_descends_the_loss_of_the_paper(double, prior, loss):
     dqn, learned = bound(double=double, prior=prior, loss=loss, ensemble=3)
     rng = np.random.default_rng(0)
     target = networks.init_q(jax.random.key(5), networks.QShape(3, 12, True, (8, 8), 2))
@@ -78,7 +78,7 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
 
     gradient = jax.jit(jax.grad(by_hand, argnums=(0, 1)))(*learned.networks)
     after = jax.jit(dqn.learn)(jax.random.key(3), learned, batches, 0)
-    # Adam's first step is the gradient's sign, nearly: the moments tell its size.
+    # Adam's first step is nearly the sign of the gradient, so compare the moments.
     assert np.asarray(after.optimizer.rows.mean) == pytest.approx(np.asarray(0.1 * gradient[0]), abs=1e-6)
     expected = jax.tree.leaves(jax.tree.map(lambda g: 0.1 * g, gradient[1]))
     for ours, theirs in zip(jax.tree.leaves(after.optimizer.dense.first), expected, strict=True):
@@ -86,8 +86,8 @@ def test_an_update_descends_the_loss_that_is_written_on_paper(double, prior, los
     assert (after.target.first == target.first).all()
 
 
-def test_heads_learn_together():
-    """The trunk's gradient is the sum of its heads'; each head's is its own."""
+def test_heads_share_the_trunk():
+    """The gradient of the trunk is the sum over the heads; the heads do not affect each other."""
     dqn, learned = bound(ensemble=3, heads=True, prior=1.0)
     moved, learn = {}, jax.jit(dqn.learn)
     for name, mask in {"all": [1, 1, 1], "first": [1, 0, 0], "others": [0, 1, 1]}.items():
@@ -101,7 +101,7 @@ def test_heads_learn_together():
     assert (last[1:] == 0).all()
 
 
-def test_from_zero_nothing_is_preferred_until_a_reward_is_found():
+def test_from_zero_values_stay_zero_until_a_reward():
     dqn, learned = bound(from_zero=True)
     learn, values = jax.jit(dqn.learn), jax.jit(networks.q_values)
 
@@ -115,7 +115,7 @@ def test_from_zero_nothing_is_preferred_until_a_reward_is_found():
     assert (after(1.0) != 0).any()
 
 
-def test_the_target_is_a_copy_of_all_rows_as_they_are_by_now():
+def test_sync_copies_all_rows_to_the_target_with_their_pending_updates():
     dqn, learned = bound(learning_rate=0.1)
     learn = jax.jit(dqn.learn)
     for seed in range(3):
@@ -129,14 +129,14 @@ def test_the_target_is_a_copy_of_all_rows_as_they_are_by_now():
     assert np.abs(np.asarray(jax.jit(networks.q_values)(learned.target, everywhere) - copied)).max() > 0.1
 
 
-def test_the_center_of_several_networks():
+def test_preferences_of_an_ensemble():
     q = jnp.array([[1.0, 0.0], [3.0, 4.0]])
     assert dataclasses.replace(SMALL, ensemble=2).preferences(q, 0).tolist() == [2.0, 2.0]
     assert dataclasses.replace(SMALL, ensemble=2, center="sampled").preferences(q, 1).tolist() == [3.0, 4.0]
     assert dataclasses.replace(SMALL, ensemble=2, center="ucb", ucb=0.5).preferences(q, 0).tolist() == [2.5, 3.0]
 
 
-def test_each_network_learns_from_its_own_share_of_transitions():
+def test_each_network_learns_from_a_random_share_of_transitions():
     dqn = dataclasses.replace(SMALL, ensemble=3, mask_probability=0.5)
     step = adeu.Transition(0, 1, 0.5, 1, True, False)
     row, enters = dqn.row(np.array([0.2, 0.5, 0.49]), step, None)
@@ -185,13 +185,13 @@ BAD = [
 
 
 @pytest.mark.parametrize(("changed", "message"), BAD, ids=[message for _, message in BAD])
-def test_bad_settings(changed, message):
+def test_bad_settings_are_rejected(changed, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         dataclasses.replace(SMALL, **changed)
 
 
 @pytest.mark.parametrize("D", [adeu.Bernoulli(), adeu.Options(2.0)])
-def test_a_probability_above_one(D):
+def test_a_probability_above_one_is_rejected(D):
     explorer = adeu.Explorer(adeu.Constant(1.5), adeu.Identity(), D)
     message = "Constant: c takes a number <= 1, where it is the probability to explore, got 1.5"
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""What an f has to log reaches the rows of metrics.csv."""
+"""The figures that an f logs appear in the rows of metrics.csv."""
 
 import gymnasium
 
@@ -17,7 +17,7 @@ def rows(f):
 
 
 def test_the_first_tuning_of_u_is_logged():
-    # A learning rate of 1 throws f into and out of the range within a few updates.
+    # With a learning rate of 1, f enters and leaves the range within a few updates.
     found = rows(adeu.Rollouts(adeu.Rnd(scale=1.0, hidden=(), features=1, learning_rate=1.0, tune=0.1), 0.3, 0.2))
     assert (found[0]["scale"], found[0]["tuned_at"]) == (1.0, -1)
     assert found[-1]["scale"] != 1.0

@@ -1,4 +1,4 @@
-"""The loop in Gymnasium environments: what it counts, that it resumes with the same bits, and what it rejects."""
+"""`GymLoop`: its rows, resuming with the same bits, and errors."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -36,12 +36,12 @@ def play(loop):
 
 
 @pytest.mark.slow
-def test_it_finds_the_treasure_and_counts_what_happened():
+def test_it_finds_the_treasure_and_its_rows_are_right():
     rows, traces = play(sea_loop(evaluate_episodes=2, traced=(7,)))
     assert [row["step"] for row in rows] == [0, 500, 1000, 1500]
     assert [row["episode"] for row in rows] == [0, 100, 200, 300]
     assert rows[-1]["return"] == pytest.approx(0.99)
-    rows = rows[1:]  # the first stands before any step
+    rows = rows[1:]  # the first row is before any step
     assert all(row["spread"] == pytest.approx(1 / 6) for row in rows)
     assert 0.1 < np.mean([row["explored"] for row in rows]) < 0.9
     assert all(0.2 < row["switches"] < 5 for row in rows)
@@ -50,7 +50,7 @@ def test_it_finds_the_treasure_and_counts_what_happened():
     assert (trace["best"][~trace["explored"]] == trace["action"][~trace["explored"]]).all()
 
 
-def test_saved_between_episodes_it_resumes_with_the_same_bits():
+def test_saved_between_episodes_it_resumes_bit_for_bit():
     whole = sea_loop(seed=3, steps=1_000)
     expected, _ = play(whole)
     loop, rows = sea_loop(seed=3, steps=1_000), []
@@ -66,27 +66,27 @@ def test_saved_between_episodes_it_resumes_with_the_same_bits():
         assert np.array_equal(array, loop.arrays()[name]), name
 
 
-def test_the_untrained_agent_is_evaluated_and_single_greedy_episodes_are_kept():
+def test_the_untrained_agent_is_evaluated_and_single_greedy_episodes_are_recorded():
     loop = sea_loop(steps=500, evaluate_episodes=1, single_every=40)
     untrained = GymLoop(SMALL, sea(), sea(), 500, 0, evaluate_every=500, evaluate_episodes=1)
     rows, _ = play(loop)
     assert [row["step"] for row in rows] == [0, 500]
     assert rows == play(untrained)[0]  # single episodes change nothing
     assert [(episode, step) for episode, step, _ in loop.singles] == [(0, 0), (40, 200), (80, 400)]
-    assert loop.singles[0][2] == rows[0]["return"]  # neither has learned anything, and the sea is deterministic
+    assert loop.singles[0][2] == rows[0]["return"]  # untrained agents in a deterministic environment
     again = sea_loop(steps=500, evaluate_episodes=1, single_every=40)
     again.restore(loop.arrays())
     assert again.singles == loop.singles
     assert untrained.singles == []
 
 
-def test_another_seed_is_another_run():
+def test_seeds_give_different_runs():
     one, other = (play(sea_loop(seed=seed, steps=500))[0][-1] for seed in (0, 1))
     assert one["explored"] != other["explored"]
 
 
 class Broken(gymnasium.Wrapper):
-    """Its third observation is not a number."""
+    """Return NaN in the third observation."""
 
     steps = 0
 
@@ -97,7 +97,7 @@ class Broken(gymnasium.Wrapper):
 
 
 class Walk(gymnasium.Env):
-    """Counts its steps, and returns the same array again and again."""
+    """Observe the number of steps, in the same array every time."""
 
     observation_space, action_space = gymnasium.spaces.Box(0, 9, (1,)), gymnasium.spaces.Box(-1, 1, (1,))
 
@@ -117,7 +117,7 @@ class ScriptedRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Scripted(Agent):
-    """Explores with the spreads it is given, and learns nothing."""
+    """An agent that explores with given spreads and learns nothing."""
 
     batch: int = 1
     spreads: tuple[float, ...] = (0.0,)
@@ -162,7 +162,7 @@ SPREADS = Scripted(
 )
 
 
-def test_an_environment_may_write_into_what_it_returned():
+def test_an_environment_may_reuse_its_observation_array():
     loop = GymLoop(SPREADS, Walk(), Walk(), steps=10, seed=0, evaluate_every=10)
     play(loop)
     replay = loop._player._replay
@@ -171,7 +171,7 @@ def test_an_environment_may_write_into_what_it_returned():
     assert seen.next_obs.ravel().tolist() == list(range(1, 6)) * 2
 
 
-def test_steps_with_the_largest_spread_are_counted_where_f_was_asked():
+def test_saturation_counts_only_steps_in_which_f_was_asked():
     rows, _ = play(GymLoop(SPREADS, Walk(), Walk(), steps=20, seed=0, evaluate_every=20))
     assert rows[-1]["saturated"] == pytest.approx(2 / 3)
     assert rows[-1]["spread_p10"] == pytest.approx(0.15)
@@ -181,7 +181,7 @@ def test_steps_with_the_largest_spread_are_counted_where_f_was_asked():
     assert (rows[0]["step"], rows[0]["return"]) == (0, 0.0)
 
 
-def test_what_an_environment_breaks_is_named():
+def test_a_bad_observation_is_reported():
     env, other = Broken(gymnasium.make("CartPole-v1")), gymnasium.make("CartPole-v1")
     loop = GymLoop(SMALL, env, other, steps=500, seed=0, evaluate_every=500)
     with pytest.raises(
@@ -191,14 +191,14 @@ def test_what_an_environment_breaks_is_named():
         play(loop)
 
 
-def test_what_the_environment_of_evaluations_breaks_is_named():
+def test_a_bad_observation_in_the_evaluation_is_reported():
     env, other = gymnasium.make("CartPole-v1"), Broken(gymnasium.make("CartPole-v1"))
     loop = GymLoop(SMALL, env, other, steps=10, seed=0, evaluate_every=10)
     with pytest.raises(ValueError, match=r"step\(\) in the evaluation after step 0: observation takes fin.* got nan"):
         play(loop)
 
 
-def test_bad_input():
+def test_bad_arguments_are_rejected():
     lengths = {"steps": 10, "seed": 0, "evaluate_every": 10}
     for argument, value, message in (
         ("seed", 2**32, "GymLoop: seed takes a whole number >= 0 and <= 4294967295, got 4294967296"),

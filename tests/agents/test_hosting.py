@@ -1,4 +1,4 @@
-"""An f outside of JAX in a loop in Gymnasium: what it is given, what it learns from, and what is saved of it."""
+"""`from_host` in `GymLoop`: what the functions are called with, and how the state of their object is saved."""
 
 import dataclasses
 import warnings
@@ -16,7 +16,7 @@ SMALL = {"hidden": (8,), "batch": 4}
 
 
 class Novelty:
-    """The distance to a running mean of what it learned from."""
+    """The distance to the running mean of the observations it learned from."""
 
     def __init__(self):
         self.mean, self.seen, self.learned = np.zeros(()), [], []
@@ -56,11 +56,11 @@ def play(each):
     return rows
 
 
-def test_it_sees_every_step_and_learns_from_the_minibatches_of_the_networks():
+def test_it_is_called_every_step_and_learns_from_the_minibatches_of_the_agent():
     novelty = Novelty()
     rows = play(loop(dqn(novelty.part()), "CartPole-v1"))
     assert {obs.shape for obs in novelty.seen} == {(1, 4)}
-    assert len(novelty.seen) == 60  # not in greedy episodes
+    assert len(novelty.seen) == 60  # not called in greedy episodes
     assert len(novelty.learned) == 40  # after the warm-up
     batch = novelty.learned[0]
     assert batch.obs.shape == batch.next_obs.shape == (4, 4)
@@ -70,8 +70,8 @@ def test_it_sees_every_step_and_learns_from_the_minibatches_of_the_networks():
     assert rows[-1]["spread"] == pytest.approx(0.5 * (1 - np.exp(-rows[-1]["uncertainty"])), abs=0.1)
 
 
-def test_actions_and_states_are_those_of_the_environment():
-    """TD3 scales actions inside, and a Discrete space may start anywhere."""
+def test_actions_and_observations_are_in_the_spaces_of_the_environment():
+    """TD3 scales actions internally, and a Discrete space may start anywhere."""
     novelty = Novelty()
     agent = Td3(adeu.Explorer(novelty.part(), adeu.Saturating(0.5), adeu.Gaussian()), **SMALL)
     play(loop(agent, "Pendulum-v1"))
@@ -84,7 +84,7 @@ def test_actions_and_states_are_those_of_the_environment():
     assert states.learned[0].obs.shape == (4,)
 
 
-def test_what_it_learned_is_in_the_checkpoint():
+def test_the_checkpoint_contains_its_state():
     whole, first, second = (loop(dqn(Novelty().part()), "CartPole-v1", steps=100) for _ in range(3))
     rows = play(whole)
     before = []
@@ -94,7 +94,7 @@ def test_what_it_learned_is_in_the_checkpoint():
     assert before + play(second) == rows
 
 
-def test_a_loop_whose_f_learns_what_is_not_saved_has_no_checkpoint(tmp_path):
+def test_without_a_saved_state_there_is_no_checkpoint(tmp_path):
     each = loop(dqn(Novelty().part(saved=False)), "CartPole-v1")
     each.advance()
     assert each.arrays() == {}
@@ -117,12 +117,12 @@ def test_a_loop_whose_f_learns_what_is_not_saved_has_no_checkpoint(tmp_path):
         (lambda obs: [np.nan], "takes finite numbers, got nan"),
     ],
 )
-def test_what_is_no_uncertainty_is_rejected(compute, message):
+def test_a_bad_uncertainty_is_rejected(compute, message):
     with pytest.raises(ValueError, match=message):
         loop(dqn(adeu.from_host(compute)), "CartPole-v1").advance()
 
 
-def test_a_rehearsal_calls_nothing():
+def test_a_rehearsal_does_not_call_the_functions():
     novelty, env = Novelty(), gymnasium.make("CartPole-v1")
     rehearse(dqn(adeu.Rollouts(novelty.part(), rho=0.1, c=0.5)), env.observation_space, env.action_space)
     assert not novelty.seen

@@ -1,4 +1,4 @@
-"""The compiled loop: many seeds at once are as many runs, pieces and files change nothing, equal loops share."""
+"""`JaxLoop`: several seeds equal single runs, pieces and files do not matter, equal loops share a compilation."""
 
 import dataclasses
 import functools
@@ -24,7 +24,7 @@ EXPLORER = adeu.Explorer(adeu.Rollouts(adeu.EnsembleStd(), 0.5, 0.2), adeu.Sigmo
 TD3 = Td3(EXPLORER, hidden=(8,), policy_delay=1, batch=16, capacity=100)
 
 
-def test_a_piece_has_the_figures_of_its_steps():
+def test_the_figures_of_a_piece_are_those_of_its_steps():
     loop = JaxLoop(TD3, Pendulum(limit=9), warmup=50, evaluate_every=50)
     state = loop.init(0)
     _, piece = loop.advance(state)
@@ -36,11 +36,11 @@ def test_a_piece_has_the_figures_of_its_steps():
     expected = tally.columns()
     for name in ("spread", "explored", "saturated", "spread_p10", "spread_p90", "deviation"):
         assert float(getattr(piece, name)) == pytest.approx(expected[name], rel=1e-5), name
-    assert 0.4 < expected["deviation"] < 0.8  # uniform actions and an actor near 0: half a half range
+    assert 0.4 < expected["deviation"] < 0.8  # uniform actions and an actor near 0: half of a half range
     assert expected["spread_p10"] < expected["spread_p90"]
 
 
-def test_the_pendulum_is_gymnasiums():
+def test_the_jax_pendulum_equals_that_of_gymnasium():
     env, mine = gymnasium.make("Pendulum-v1").unwrapped, Pendulum()
     env.reset(seed=0)
     step, rng = jax.jit(mine.step_env), np.random.default_rng(0)
@@ -64,8 +64,8 @@ METHODS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_pieces_seeds_and_files_change_nothing(name):
-    """A run, the same run among others, and one that was saved and restored between pieces end with the same bits."""
+def test_results_do_not_depend_on_pieces_seeds_or_files(name):
+    """A run equals the same run among others; saved and restored between pieces it ends with the same bits."""
     fields = dict(METHODS[name])
     warmup = fields.pop("warmup", 0)
     loop = JaxLoop(dataclasses.replace(DQN, **fields), JaxDeepSea(Sea(size=5)), warmup=warmup, evaluate_every=50)
@@ -101,7 +101,7 @@ def test_equal_settings_share_one_compilation(caplog):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.0, 3.0])
-def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
+def test_networks_of_an_ensemble_differ_and_priors_do_not_change(prior):
     agent = dataclasses.replace(DQN, ensemble=3, center="sampled", prior=prior)
     loop = JaxLoop(agent, JaxDeepSea(Sea(size=4)), evaluate_every=50)
     before = loop.init(0)
@@ -116,7 +116,7 @@ def test_networks_of_an_ensemble_differ_and_priors_stay(prior):
 
 
 @pytest.mark.slow
-def test_many_seeds_at_once_are_as_many_runs():
+def test_several_seeds_equal_single_runs():
     loop = JaxLoop(TD3, Pendulum(limit=30), warmup=40, evaluate_every=50)
     seeds = [3, 0, 8]
     together = loop.init(np.array(seeds))
@@ -135,12 +135,12 @@ def test_many_seeds_at_once_are_as_many_runs():
             assert np.asarray(all_seeds)[place] == pytest.approx(np.asarray(one), rel=1e-3, abs=1e-4)
     assert int(together.step[0]) == 100
     assert sum(np.asarray(piece.episodes) for piece in pieces).tolist() == [3, 3, 3]
-    assert not np.any(together.replay.data.terminated)  # a pendulum's episodes are only ever cut
+    assert not np.any(together.replay.data.terminated)  # a pendulum's episodes are only truncated
     assert len({float(value) for value in pieces[-1].evaluation}) == 3
 
 
 @pytest.mark.slow
-def test_it_learns_the_pendulum_with_many_seeds_at_once():
+def test_it_learns_the_pendulum_with_several_seeds():
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     td3 = Td3(explorer, hidden=(64, 64), learning_rate=1e-3, capacity=10_000)
     loop = {"warmup": 1_000, "evaluate_every": 3_000, "evaluate_steps": 200}
@@ -148,20 +148,20 @@ def test_it_learns_the_pendulum_with_many_seeds_at_once():
     assert (pieces.evaluation.max(axis=0) > -200).all()
 
 
-def test_parameters_that_are_arrays_share_a_compilation_where_they_are_equal():
+def test_equal_array_parameters_share_a_compilation():
     params = ({"wind": np.array(wind)} for wind in ([0.0, 1.0], [0.0, 1.0], [1.0]))
     first, same, other = (JaxLoop(DQN, JaxCartPole(), each, evaluate_every=50) for each in params)
     assert jax_loop._compile(first) is jax_loop._compile(same)
     assert jax_loop._compile(first) is not jax_loop._compile(other)
 
 
-def test_equal_seas_share_a_compilation():
+def test_equal_environments_share_a_compilation():
     first, same, other = (JaxLoop(DQN, JaxDeepSea(Sea(size=size)), evaluate_every=50) for size in (4, 4, 5))
     assert jax_loop._compile(first) is jax_loop._compile(pickle.loads(pickle.dumps(same)))
     assert jax_loop._compile(first) is not jax_loop._compile(other)
 
 
-def test_bad_environments_and_lengths():
+def test_bad_environments_and_lengths_are_rejected():
     sea = JaxDeepSea(Sea(size=4))
     with pytest.raises(ValueError, match="train: steps takes a multiple of evaluate_every=50, got 60"):
         train(DQN, sea, steps=60, seeds=[0], evaluate_every=50)
@@ -178,8 +178,8 @@ def test_bad_environments_and_lengths():
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Catch-bsuite", "DeepSea-bsuite"])
-def test_gymnax_s_environments_as_they_are(name):
-    gymnax = pytest.importorskip("gymnax", reason="NOT TRIED on gymnax: install the extra `peers`")
+def test_environments_of_gymnax_work_unchanged(name):
+    gymnax = pytest.importorskip("gymnax", reason="not tested with gymnax: install the extra `peers`")
     env, params = gymnax.make(name)
     pieces = train(DQN, env, steps=100, seeds=[0, 1], params=params, evaluate_every=50, evaluate_steps=100)
     assert pieces.step[:, 0].tolist() == [50, 100]
@@ -189,8 +189,8 @@ def test_gymnax_s_environments_as_they_are(name):
 RECORDED = adeu.Explorer(adeu.Recorded(), adeu.Identity(), adeu.Gaussian())
 
 
-def test_f_gets_what_is_given_for_each_step():
-    """One seed and several, in two pieces: each step's spread is the number given for it."""
+def test_f_gets_the_given_value_of_each_step():
+    """One seed and several, in two pieces: the spread of each step is the value given for it."""
     loop = JaxLoop(
         dataclasses.replace(TD3, explorer=RECORDED),
         Pendulum(limit=15),

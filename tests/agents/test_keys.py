@@ -1,4 +1,4 @@
-"""The random numbers are JAX's, bit for bit."""
+"""The random numbers equal JAX's bit for bit."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ DRAWS = {
 }
 
 
-def test_the_draws_are_jax_s():
+def test_draws_equal_those_of_jax():
     @jax.jit
     def all_of_them(key):
         return {name: draw(key) for name, draw in DRAWS.items()}

@@ -1,4 +1,4 @@
-"""Adam by rows: the same as dense Adam, to a stated tolerance."""
+"""Lazy Adam, by rows, equals dense Adam up to `TOLERANCE`."""
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +10,12 @@ from adeu.core import networks
 
 LEARNING_RATE = 1e-3
 TOLERANCE = 0.05 * LEARNING_RATE
-"""Of a parameter, after a thousand steps that moved some by hundreds of learning rates."""
+"""For a parameter, after 1,000 steps that moved some by hundreds of learning rates."""
 AIM = jax.random.normal(jax.random.key(2), (400, 2))
 
 
 def trained(by_rows, batches, heads):
-    """Networks over 400 rows after a step for each batch; with all rows settled; and the rows as they are read."""
+    """Train on the batches over 400 rows; return the networks, those with all rows settled, and the features."""
     nets = networks.init_q(jax.random.key(0), networks.QShape(2, 400, True, (20, 20), 2, heads))
     state = lazy_adam.init(nets, by_rows)
 
@@ -32,7 +32,7 @@ def trained(by_rows, batches, heads):
 
 
 def seldom():
-    """Batches of 8 in 1,000 steps: some rows are named nearly always, most every hundred steps, a few once."""
+    """Return 1,000 batches of 8 rows: some rows are in nearly every batch, most in every hundredth, a few in one."""
     rng = np.random.default_rng(0)
     rows = np.minimum(rng.geometric(0.01, (1000, 8)), 399)
     rows[:, 0] = rng.integers(3, size=1000)
@@ -40,7 +40,7 @@ def seldom():
 
 
 @pytest.mark.parametrize("heads", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_adam_by_rows_is_dense_adam(heads):
+def test_lazy_adam_equals_dense_adam(heads):
     batches = seldom()
     lazy, settled, features = trained(True, batches, heads)
     dense, same, _ = trained(False, batches, heads)
@@ -48,5 +48,5 @@ def test_adam_by_rows_is_dense_adam(heads):
     for ours, theirs in zip(jax.tree.leaves(settled), jax.tree.leaves(dense), strict=True):
         assert np.asarray(ours) == pytest.approx(np.asarray(theirs), abs=TOLERANCE)
     assert np.asarray(features) == pytest.approx(np.asarray(dense.first), abs=TOLERANCE)
-    # It would not do to leave rows where their last batch left them.
+    # Without settling, the rows would differ.
     assert np.abs(lazy.first - dense.first).max() > 2 * LEARNING_RATE

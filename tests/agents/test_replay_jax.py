@@ -1,4 +1,4 @@
-"""The ring in JAX arrays: what is read is what was added last, and only what entered."""
+"""The replay in JAX arrays: it holds the last rows that were added."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ def row(number):
     return Row(number, float(number), jnp.array([True, number % 2 == 0]))
 
 
-def test_it_is_a_ring():
+def test_it_holds_the_last_rows():
     replay = replay_jax.create(4, EXAMPLE)
     for number in range(11):
         replay = replay_jax.add(replay, row(number), True)
@@ -35,7 +35,7 @@ def test_it_is_a_ring():
     assert batches.obs.dtype == jnp.int32
 
 
-def test_a_row_that_does_not_enter_leaves_no_trace():
+def test_a_row_that_does_not_enter_changes_nothing():
     replay = replay_jax.create(3, EXAMPLE)
     for number in range(8):
         before = replay

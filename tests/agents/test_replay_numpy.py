@@ -1,4 +1,4 @@
-"""The replay in numpy: what is read is what was added, wherever the ring stands, and each observation once."""
+"""The replay in numpy: it returns the last transitions that were added, and stores each observation once."""
 
 import gymnasium
 import numpy as np
@@ -23,7 +23,7 @@ def rows_of(replay, places, *shape):
 
 
 def play(replay, steps, seed, ends, jumps=0.0):
-    """Adds random steps and returns them all, one after the other."""
+    """Add random steps and return them in order."""
     rng, added = np.random.default_rng(seed), []
     obs = rng.normal(size=2).astype(np.float32)
     for _ in range(steps):
@@ -56,7 +56,7 @@ def test_it_holds_the_last_transitions(capacity, steps, seed, ends, jumps):
     last = play(replay, steps, seed, ends, jumps)[-capacity:]
     assert contents(replay) == sorted(tuple(map(float, each)) for each in last)
     copy = empty(capacity)
-    play(copy, 3, seed + 1, 0.5)  # what was there before is gone
+    play(copy, 3, seed + 1, 0.5)  # restore() overwrites these
     copy.restore(replay.arrays())
     assert contents(copy) == contents(replay)
     play(copy, 7, 5, 0.5)
@@ -74,7 +74,7 @@ def test_minibatches_are_stacked():
         assert np.array_equal(one, other.reshape(one.shape))
 
 
-def test_a_cut_off_step_is_bootstrapped_and_a_terminal_one_is_not():
+def test_truncated_steps_keep_their_next_observation_and_are_not_terminal():
     replay = empty(4, 1, 1)
     for terminated, truncated in ((False, True), (True, False), (False, False)):
         step = Td3Row(np.zeros(1), np.zeros(1), 0.0, np.ones(1), terminated)
@@ -84,12 +84,12 @@ def test_a_cut_off_step_is_bootstrapped_and_a_terminal_one_is_not():
     assert rows.next_obs.ravel().tolist() == [1.0, 1.0, 1.0]
 
 
-def test_humanoid_fits_in_less_than_a_gigabyte_and_a_half():
+def test_a_replay_for_humanoid_takes_less_than_150_megabytes():
     replay = empty(100_000, 348, 17)
     assert sum(array.nbytes for array in vars(replay).values() if isinstance(array, np.ndarray)) < 0.15e9
 
 
-def test_bad_input():
+def test_bad_arguments_are_rejected():
     with pytest.raises(ValueError, match="NumpyReplay: capacity takes a whole number >= 1, got 0"):
         empty(0)
     replay = empty(4, 1, 1)
@@ -97,7 +97,7 @@ def test_bad_input():
         replay.restore(empty(4, 2, 1).arrays())
 
 
-def test_whole_numbers_and_masks_come_back_as_they_were():
+def test_integers_and_masks_are_restored_exactly():
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
     spaces = gymnasium.spaces.Discrete(2**24), gymnasium.spaces.Discrete(3)
     layout = RowLayout.of(Dqn(explorer, ensemble=3).bind(*spaces))

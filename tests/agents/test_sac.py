@@ -1,4 +1,4 @@
-"""SAC: its two centers, its temperature, what it learns and what it rejects."""
+"""SAC: its two centers, its temperature, learning, and bad settings."""
 
 import dataclasses
 import re
@@ -30,31 +30,31 @@ def decisions(sac, count=400):
     return learned, obs, jax.jit(jax.vmap(decide))(jax.random.split(jax.random.key(2), count))
 
 
-def test_the_mean_is_the_center_and_a_spread_of_zero_takes_it():
+def test_with_the_mean_as_center_and_no_spread_the_action_is_the_mean():
     learned, obs, decision = decisions(SMALL)
     center = np.array([0.0, 0.5]) + np.array([2.0, 0.5]) * mean_action(learned.actor, obs)
     assert np.asarray(decision.action) == pytest.approx(np.tile(center, (400, 1)), abs=1e-6)
     assert not decision.explored.any()
 
 
-def test_the_sample_is_the_agent_s_own_draw_to_which_noise_is_added():
-    """Its distribution is tanh of a normal one; with a spread, D's noise comes on top."""
+def test_with_a_sample_as_center_noise_is_added_to_the_draw():
+    """The sample is tanh of a normal draw; with a spread, D adds its noise."""
     learned, obs, decision = decisions(dataclasses.replace(SMALL, center="sample"))
     noise = np.random.default_rng(0).normal(size=(20_000, 2)).astype(np.float32)
     expected = np.asarray(jax.vmap(sample, (None, None, 0))(learned.actor, obs, noise)[0])
     scaled = (np.asarray(decision.action) - [0.0, 0.5]) / [2.0, 0.5]
-    error = 4 * np.std(expected, axis=0) / 20  # of a mean of 400, at 4 standard errors
+    error = 4 * np.std(expected, axis=0) / 20  # 4 standard errors of a mean of 400
     assert (np.abs(scaled.mean(axis=0) - np.mean(expected, axis=0)) < error).all()
     assert scaled.std(axis=0) == pytest.approx(np.std(expected, axis=0), rel=0.2)
     assert decision.explored.all()
     noisy = dataclasses.replace(STILL, f=adeu.Constant(0.5))
     _, _, wider = decisions(dataclasses.replace(SMALL, center="sample", explorer=noisy))
-    added = np.asarray(wider.action - decision.action)  # the keys are the same, and so is the agent's draw
-    assert np.abs(added).mean(axis=0) == pytest.approx([0.6, 0.15], rel=0.35)  # less where the range cuts it off
+    added = np.asarray(wider.action - decision.action)  # the same keys give the same draws
+    assert np.abs(added).mean(axis=0) == pytest.approx([0.6, 0.15], rel=0.35)  # reduced by clipping
 
 
-def test_the_log_probability_is_that_of_the_density():
-    """Against the histogram's mass: P(a in bin) = integral of exp(log pi)."""
+def test_the_density_integrates_to_one():
+    """The integral of exp(log pi) over the actions is 1."""
     layers = ((jnp.zeros((1, 2)), jnp.array([0.3, -0.5])),)
     noise = jnp.linspace(-6, 6, 200_001)[:, None]
     action, log_prob = sample(layers, jnp.zeros((200_001, 1)), noise)
@@ -77,7 +77,7 @@ def test_the_temperature_moves_towards_the_target_entropy(target, rises):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 105))
 def test_it_learns_to_swing_a_pendulum_up(seed):
-    """A mean of -200 over 20 greedy episodes, at some evaluation within 10,000 steps."""
+    """Reach a mean return of -200 over 20 greedy episodes within 10,000 steps."""
     sac = Sac(STILL, learning_rate=1e-3, center="sample")
     env, other = gymnasium.make("Pendulum-v1"), gymnasium.make("Pendulum-v1")
     loop = GymLoop(sac, env, other, 10_000, seed=seed, warmup=1_000, evaluate_every=1_000, evaluate_episodes=20)
@@ -98,11 +98,11 @@ BAD = [
 
 
 @pytest.mark.parametrize(("changed", "message"), BAD, ids=[message for _, message in BAD])
-def test_bad_settings(changed, message):
+def test_bad_settings_are_rejected(changed, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         dataclasses.replace(SMALL, **changed)
 
 
-def test_bad_spaces():
+def test_bad_spaces_are_rejected():
     with pytest.raises(ValueError, match="Sac: action space takes a Box of one dimension, not empty, got Discrete"):
         SMALL.bind(BOX, gymnasium.spaces.Discrete(2))

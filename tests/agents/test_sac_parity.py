@@ -1,4 +1,4 @@
-"""Our SAC's update is Stable-Baselines3's: equal weights, batch and noise give equal parameters."""
+"""The update of SAC equals Stable-Baselines3's: equal weights, batch and noise give equal parameters."""
 
 import contextlib
 
@@ -32,7 +32,7 @@ def sb3_agent(hidden, temperature, dtype):
     )
     model.set_logger(stable_baselines3.common.logger.configure(format_strings=[]))
     model.policy.to(dtype)
-    if temperature == "auto":  # it stays float32 by itself
+    if temperature == "auto":  # it stays float32 by default
         model.log_ent_coef = model.log_ent_coef.detach().to(dtype).requires_grad_(True)
         model.ent_coef_optimizer = torch.optim.Adam([model.log_ent_coef], lr=3e-4)
     return model
@@ -60,7 +60,7 @@ def parameters_of(model):
     ],
 )
 def test_updates_equal_those_of_stable_baselines3(dtype, updates, hidden, temperature, tolerance, monkeypatch):
-    if dtype == "float64":  # the one place where it makes everything float32
+    if dtype == "float64":  # the only place that casts to float32
         monkeypatch.setattr("stable_baselines3.common.policies.preprocess_obs", lambda obs, *_, **__: obs)
     model = sb3_agent(hidden, temperature, getattr(torch, dtype))
     data = batches(updates, dtype)
@@ -77,7 +77,7 @@ def test_updates_equal_those_of_stable_baselines3(dtype, updates, hidden, temper
     with jax.enable_x64(True) if dtype == "float64" else contextlib.nullcontext():
         sac = Sac(EXPLORER, hidden=hidden, temperature=temperature)
         sac = sac.bind(model.observation_space, model.action_space)
-        learned = jax.eval_shape(sac.init, jax.random.key(0), jnp.zeros(3))  # every number in it is theirs
+        learned = jax.eval_shape(sac.init, jax.random.key(0), jnp.zeros(3))  # all its values come from SB3
         actor, critics, critics_target, log_temperature = jax.tree.map(jnp.asarray, before)
         learned = learned._replace(
             actor=actor,

@@ -1,4 +1,4 @@
-"""TD3 in Gymnasium environments: it resumes with the same bits, learns, explores as told, and rejects misfits."""
+"""TD3 in Gymnasium environments: resuming with the same bits, learning, exploration, and errors."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ def known(f):
 
 
 OFFERED = dataclasses.replace(SMALL, explorer=known(adeu.Recorded()), gated=True, capacity=450)
-"""What most tests share, compiled once: its uncertainty is what they offer."""
+"""Shared by most tests, so that it is compiled once; the tests pass its uncertainty."""
 SLOW = {
     "td-error-weighted": dataclasses.replace(
         SMALL, explorer=known(adeu.Rollouts(adeu.TdError(), 0.3, 0.2)), weighted=True
@@ -43,7 +43,7 @@ NOTHING = {"recorded": 0.0}
 
 @dataclasses.dataclass(frozen=True)
 class LastError(adeu.Mechanism):
-    """Its state is the last TD error."""
+    """Keep the last TD error as state."""
 
     def init(self, key, obs):
         return jnp.zeros(())
@@ -63,7 +63,7 @@ def pendulum(limit=20):
 
 
 def bound(td3):
-    """The agent for the pendulum, and what it has learned at first."""
+    """Return the agent for the pendulum, and its initial learned state."""
     env = pendulum()
     td3 = td3.bind(env.observation_space, env.action_space)
     return td3, jax.jit(td3.init)(jax.random.key(0), np.zeros(3, np.float32))
@@ -88,7 +88,7 @@ def play(loop):
 
 @pytest.mark.parametrize("overlap", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["offered-gated", *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)])
-def test_saved_between_episodes_it_resumes_with_the_same_bits(kind, overlap):
+def test_saved_between_episodes_it_resumes_bit_for_bit(kind, overlap):
     settings = {"td3": (SLOW | {"offered-gated": OFFERED})[kind], "steps": 600, "recorded": True, "overlap": overlap}
     if kind == "offered-gated":
         settings |= {"given": {"recorded": np.random.default_rng(0).random(600)}, "warmup": 400}
@@ -109,7 +109,7 @@ def test_saved_between_episodes_it_resumes_with_the_same_bits(kind, overlap):
     assert any(not np.array_equal(start[name], array) for name, array in whole.arrays().items() if "leaf" in name)
 
 
-def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
+def test_warm_up_actions_are_uniform_and_later_ones_near_the_policy():
     env = pendulum(400)
     agent, given = player(OFFERED, env, warmup=400), {"recorded": np.log(2)}  # a spread of 0.1
     obs = np.float32(env.reset(seed=0)[0])
@@ -119,7 +119,7 @@ def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
     assert np.std(early) == pytest.approx(4 / 12**0.5, rel=0.1)
     late = np.array([agent.act(step, given).action[0] for step in range(400, 800)])
     assert late.mean() == pytest.approx(agent.exploit(obs, NOTHING)[0], abs=0.04)
-    assert np.std(late) == pytest.approx(0.1 * 2, rel=0.15)  # a spread counts in half ranges
+    assert np.std(late) == pytest.approx(0.1 * 2, rel=0.15)  # the spread is in half ranges
     best = agent.exploit(obs, NOTHING)[0]
     for step in (3, 700):
         decision = agent.act(step, given)
@@ -128,8 +128,8 @@ def test_the_first_actions_are_uniform_and_the_rest_stay_near_the_policy():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("td3", [UCB, NOISY], ids=["ucb", "noisy"])
-def test_ucb_and_noisy_nets_leave_the_policy_by_themselves(td3):
-    """Their center is not the policy's action, whatever the spread."""
+def test_ucb_and_noisy_nets_explore_without_a_spread(td3):
+    """Their center differs from the action of the policy."""
     env = pendulum()
     agent = player(dataclasses.replace(td3, explorer=STILL), env)
     obs = np.float32(env.reset(seed=0)[0])
@@ -156,7 +156,7 @@ def test_a_bonus_is_added_to_the_reward():
     assert float(jax.jit(td3.absorb)(key, learned, transition, 0).explorer.f) == pytest.approx(expected, rel=1e-4)
 
 
-def test_a_bonus_learns_where_it_pays():
+def test_a_bonus_learns_from_the_next_observations():
     td3, learned = bound(dataclasses.replace(SMALL, explorer=ERRORS, bonus=BONUS))
     nothing, no = np.zeros((2, 8), np.float32), np.zeros((2, 8), bool)
     places = np.arange(48, dtype=np.float32).reshape(2, 8, 3)
@@ -179,7 +179,7 @@ def test_ucb_takes_the_candidate_with_the_highest_bound():
     assert np.median(bounds(chosen)) > np.quantile(bounds(tried), 0.8)
 
 
-def test_of_many_critics_the_lower_of_any_two_counts():
+def test_the_target_is_the_minimum_of_two_random_critics():
     td3, learned = bound(dataclasses.replace(SMALL, explorer=ERRORS, critics=3))
     step = adeu.Transition(np.zeros(3), np.zeros(1), 0.5, np.ones(3), False, False)
     keys = jax.random.split(jax.random.key(1), 600)
@@ -193,12 +193,12 @@ def test_of_many_critics_the_lower_of_any_two_counts():
     assert np.mean(np.abs(targets - lowest) < 1e-5) == pytest.approx(2 / 3, abs=0.08)  # in two of three pairs
 
 
-def test_what_is_known_enters_the_replay_by_its_uncertainty():
+def test_a_gated_replay_takes_rows_with_a_probability_by_uncertainty():
     env = pendulum(2_000)
     recorded = np.repeat([0.0, 0.0, 0.5, 50.0], 400)
     agent = player(OFFERED, env, seed=3, warmup=400)
     agent.begin(np.float32(env.reset(seed=0)[0]))
-    agent._learn = lambda step: None  # it is about what there is to learn from
+    agent._learn = lambda step: None  # only the replay is tested
     added, obs = [0], np.zeros(3, np.float32)
     for step in range(1_600):
         decision = agent.act(step, {"recorded": recorded[step]})
@@ -214,14 +214,14 @@ def test_what_is_known_enters_the_replay_by_its_uncertainty():
     assert between == pytest.approx(400 * share, abs=4 * np.sqrt(400 * share * (1 - share)))
 
 
-def test_without_a_warmup_a_gated_replay_has_something_to_learn_from():
+def test_without_a_warmup_a_gated_replay_takes_the_first_row():
     loop = make(OFFERED, steps=100, warmup=0, given={"recorded": np.zeros(100)})
     play(loop)
     assert int(loop.arrays()["player/replay/added"]) == 1
 
 
-def test_what_is_known_counts_less_in_the_losses():
-    """With an f that knows half of a batch, nothing is learned from that half, whatever rollout episodes say."""
+def test_weighted_losses_ignore_rows_without_uncertainty():
+    """Nothing is learned from the half of a batch in which f is 0, even in rollout episodes."""
     key = jax.random.key(0)
     f = adeu.Rollouts(adeu.from_function(lambda obs: jnp.where(obs[0] > 0, 50.0, 0.0)), rho=1.0, c=0.0)
     td3, learned = bound(dataclasses.replace(SMALL, explorer=known(f), weighted=True, policy_delay=1))
@@ -249,7 +249,7 @@ def test_what_is_known_counts_less_in_the_losses():
     assert any(differ(plain.actor_adam, changed.actor_adam))
 
 
-def test_remedies_need_a_largest_spread():
+def test_gated_and_weighted_need_a_bounded_spread():
     for remedy in ("gated", "weighted"):
         with pytest.raises(
             ValueError, match=rf"Td3: {remedy} takes False with g=Identity\(\), which has no upper bound"
@@ -257,7 +257,7 @@ def test_remedies_need_a_largest_spread():
             dataclasses.replace(SMALL, **{remedy: True})
 
 
-def test_parts_that_a_batch_cannot_ask():
+def test_parts_that_cannot_be_computed_for_a_batch_are_rejected():
     remembering = adeu.Calibrated(adeu.Rnd())
     with pytest.raises(ValueError, match="Td3: bonus takes an f that carries nothing from step to step, got Calib"):
         dataclasses.replace(SMALL, bonus=remembering)
@@ -274,8 +274,8 @@ def test_parts_that_a_batch_cannot_ask():
         make(costly)
 
 
-def test_actions_lie_within_a_space_of_another_type():
-    """In float32 the bound 0.1 is a little more than it is in float64."""
+def test_actions_lie_within_a_float64_space():
+    """The bound 0.1 is slightly larger in float32 than in float64."""
     space = gymnasium.spaces.Box(-0.1, 0.1, (2,), np.float64)
     wide = adeu.Explorer(adeu.Constant(2.0), adeu.Identity(), adeu.Gaussian())
     agent = player(dataclasses.replace(SMALL, explorer=wide), Spaces(VECTOR, space))
@@ -286,7 +286,7 @@ def test_actions_lie_within_a_space_of_another_type():
     assert max(np.abs(actions).ravel()) == 0.1
 
 
-def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():
+def test_with_overlap_decisions_lag_one_update_until_the_episode_ends():
     still = dataclasses.replace(SMALL, explorer=STILL, learning_rate=0.1)
     agents = [player(still, pendulum(), overlap=overlap) for overlap in (False, True)]
     rng, obs = np.random.default_rng(0), np.ones(3, np.float32)
@@ -301,13 +301,13 @@ def test_with_overlap_decisions_are_one_update_old_until_the_episode_ends():
             agent.observe(adeu.Transition(obs, action, reward, obs, False, False), decision, step)
             taken.append(float(agent.act(step, {}).action[0]) if step >= 50 else 0.0)
     exact, older = actions
-    for update in range(52, 59, 2):  # after an update the one acts by it, the other by that before
+    for update in range(52, 59, 2):  # with overlap the agent still uses the update before
         assert older[update - 1] == exact[update - 3] != exact[update - 1]
     agents[1].begin(obs)
     assert float(agents[1].act(58, {}).action[0]) == exact[-1]
 
 
-def test_f_gets_what_is_given_for_the_step():
+def test_f_gets_the_value_given_for_the_step():
     recorded = np.linspace(0, 1, 100)
     loop = make(OFFERED, steps=100, warmup=400, given={"recorded": recorded}, recorded=True)
     play(loop)
@@ -334,7 +334,7 @@ BOX, VECTOR = gymnasium.spaces.Box(-1.0, 1.0, (2,)), gymnasium.spaces.Box(-np.in
         (Spaces(gymnasium.spaces.Box(0, 255, (8, 8), np.uint8), BOX), r"Td3: observation space takes a Box of one"),
     ],
 )
-def test_spaces_that_do_not_fit(env, message):
+def test_bad_spaces_are_rejected(env, message):
     with pytest.raises(ValueError, match=message):
         GymLoop(SMALL, env, env, steps=1_000, seed=0)
 
@@ -351,12 +351,12 @@ def test_spaces_that_do_not_fit(env, message):
         ("gamma", 1.1),
     ],
 )
-def test_settings_that_do_not_fit(argument, value):
+def test_bad_settings_are_rejected(argument, value):
     with pytest.raises(ValueError, match=f"Td3: {argument} takes"):
         dataclasses.replace(SMALL, **{argument: value})
 
 
-def test_weights_that_are_not_finite_any_more_are_named():
+def test_diverged_weights_are_reported():
     loop = make(OFFERED, steps=500, warmup=400, given={"recorded": np.zeros(500)})
     while loop.step < 400:
         loop.advance()

@@ -1,4 +1,4 @@
-"""How much memory TD3 takes on the largest task: all of a process, in one of its own."""
+"""The memory that TD3 takes on the largest task, measured as the peak of a separate process."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ print(*(1024 * int(line.split()[1]) for line in open('/proc/self/status') if lin
 
 @pytest.mark.slow
 def test_humanoid_with_a_full_replay_takes_less_than_a_gigabyte_and_a_half():
-    """The instance with five critics: updates, an evaluation and a checkpoint."""
+    """With five critics: updates, an evaluation and a checkpoint."""
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -1,4 +1,4 @@
-"""Our TD3's update is Stable-Baselines3's: equal weights, batch and target noise give equal parameters."""
+"""The update of TD3 equals Stable-Baselines3's: equal weights, batch and noise give equal parameters."""
 
 import contextlib
 
@@ -20,7 +20,7 @@ BATCH = 256
 
 
 def sb3_agent(delay, hidden, dtype):
-    torch.set_num_threads(1)  # two wait for each other longer than so small networks take
+    torch.set_num_threads(1)  # for networks this small, two threads are slower
     env = gymnasium.make("Pendulum-v1")
     policy = {"net_arch": list(hidden)}
     model = stable_baselines3.TD3(
@@ -32,7 +32,7 @@ def sb3_agent(delay, hidden, dtype):
 
 
 def linear_layers(network):
-    """Copies, in our orientation: torch goes on to change its own in place."""
+    """Return transposed copies: torch changes the weights in place."""
     layers = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     return [tuple(value.detach().numpy().T.copy() for value in (layer.weight, layer.bias)) for layer in layers]
 
@@ -77,7 +77,7 @@ def as_torch(data):
     [("float32", 1, 1, (256, 256), 1e-5), ("float64", 100, 2, (48, 32), 1e-9)],
 )
 def test_updates_equal_those_of_stable_baselines3(dtype, updates, delay, hidden, tolerance, monkeypatch):
-    if dtype == "float64":  # the one place where it makes everything float32
+    if dtype == "float64":  # the only place that casts to float32
         monkeypatch.setattr("stable_baselines3.common.policies.preprocess_obs", lambda obs, *_, **__: obs)
     model = sb3_agent(delay, hidden, getattr(torch, dtype))
     data = batches(updates, dtype)
@@ -93,7 +93,7 @@ def test_updates_equal_those_of_stable_baselines3(dtype, updates, delay, hidden,
     with jax.enable_x64(True) if dtype == "float64" else contextlib.nullcontext():
         explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
         td3 = Td3(explorer, hidden=hidden, policy_delay=delay).bind(model.observation_space, model.action_space)
-        learned = jax.eval_shape(td3.init, jax.random.key(0), jnp.zeros(3))  # all that has numbers is theirs
+        learned = jax.eval_shape(td3.init, jax.random.key(0), jnp.zeros(3))  # all its values come from SB3
         actor, critics, actor_target, critics_target = jax.tree.map(jnp.asarray, before)
         learned = learned._replace(
             actor=actor,

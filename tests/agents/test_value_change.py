@@ -1,4 +1,4 @@
-"""DQN gives f the change of the values that its update learned."""
+"""DQN gives f the change of the Q-values by its update."""
 
 import re
 
@@ -15,7 +15,7 @@ from adeu.agents.dqn import DqnRow
 ROWS = 6
 
 
-def test_it_is_q_new_minus_q_old():
+def test_value_change_is_q_new_minus_q_old():
     f = adeu.TdError(sigma=1e-3, rate=1.0, signal="value_change")
     explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli())
     env = gymnasium.make("CartPole-v1")
@@ -40,7 +40,7 @@ def test_it_is_q_new_minus_q_old():
     assert epsilon == pytest.approx(np.tanh(change / 2e-3), rel=1e-3)
 
 
-def test_agents_without_it_are_rejected_with_the_one_that_has_it():
+def test_agents_without_value_change_are_rejected_and_dqn_is_suggested():
     explorer = adeu.Explorer(adeu.TdError(signal="value_change"), adeu.Identity(), adeu.Gaussian())
     pendulum = gymnasium.make("Pendulum-v1")
     takes = "Td3: explorer takes parts that need no value_change in update(): the agent does not give it"

@@ -1,4 +1,4 @@
-"""The loop in a vector of environments: each decides for itself and ends in its own time; real steps are learned."""
+"""`VectorLoop`: environments decide and end independently, and the agent learns only from real steps."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ SMALL = Td3(EXPLORER, hidden=(8,), batch=8, capacity=300, policy_delay=1)
 
 
 class Counter(gymnasium.Env):
-    """What it observes: its number, the episode, the step. Every second episode terminates, the others are cut."""
+    """Observe (number, episode, step). Every second episode terminates, the others are truncated."""
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (3,))
     action_space = gymnasium.spaces.Box(-2.0, 4.0, (2,))
@@ -52,13 +52,13 @@ def test_only_real_steps_are_learned_from(mode):
         assert np.array_equal(batch.next_obs, batch.obs + np.float32([0, 0, 1]))
         last = batch.next_obs[:, 2] == 3 + number
         assert np.array_equal(batch.terminated, last & (batch.obs[:, 1] % 2 == 0))
-        # The reward is the action that was taken, in the environment's own range: between -2 and 4.
+        # The reward is the action in the environment's range, between -2 and 4.
         assert batch.action[:, 0] == pytest.approx((batch.reward - 1) / 3, abs=1e-6)
         seen = [tuple(obs) for obs in batch.obs]
-        assert seen == sorted(set(seen))  # one after the other, none left out or twice
+        assert seen == sorted(set(seen))  # in order, each once
         decided.append(len(replay))
         first.add(float(batch.reward[0]))
-    assert len(first) == 3  # each began with random numbers of its own
+    assert len(first) == 3  # different random numbers in each
     assert sum(decided) == counted == loop.step
     assert loop.episode == sum(steps // (3 + number) for number, steps in enumerate(decided))
 
@@ -68,19 +68,19 @@ def test_rows_show_exploration_after_the_first():
     first, last = loop.run()
     names = ("spread", "saturated", "spread_p10", "spread_p90", "deviation")
     assert np.isnan([first[name] for name in names]).all()
-    assert last["spread_p10"] == last["spread_p90"] == pytest.approx(float(adeu.Saturating(0.2)(1.0)))  # asked
-    assert last["spread"] < last["spread_p10"]  # a rollout has a spread of 0
+    assert last["spread_p10"] == last["spread_p90"] == pytest.approx(float(adeu.Saturating(0.2)(1.0)))
+    assert last["spread"] < last["spread_p10"]  # rollout episodes have a spread of 0
     assert last["saturated"] == 0.0
     assert 0.3 < last["deviation"] < 0.8
 
 
 def test_environments_decide_independently():
-    """Their noise and the coins of their rollout episodes are their own; another seed has others."""
+    """Noise and rollout coins differ across environments and seeds."""
     coins = []
     for seed in range(2):
         envs = counters(AutoresetMode.SAME_STEP)
         loop = VectorLoop(SMALL, envs, Counter(0), steps=100, warmup=8, evaluate_every=100, seed=seed)
-        loop.step = 8  # past the uniform actions
+        loop.step = 8  # after the warm-up
         drawn = []
         for _ in range(60):
             loop.advance()
@@ -89,12 +89,12 @@ def test_environments_decide_independently():
     assert not np.array_equal(coins[0], coins[1])
     for env in range(3):
         assert len(np.unique(coins[0][:, env])) > 10
-        changes = np.flatnonzero(np.diff(coins[0][:, env])) + 2  # steps taken when the coin is new
+        changes = np.flatnonzero(np.diff(coins[0][:, env])) + 2  # steps at which a new coin is drawn
         assert (changes % (3 + env) == 0).all()
     assert not np.array_equal(coins[0][:, 0], coins[0][:, 1])
 
 
-def test_bad_input():
+def test_bad_arguments_are_rejected():
     with pytest.raises(ValueError, match=r"VectorLoop: envs takes a vector of environments; GymLoop takes a si.*got"):
         VectorLoop(SMALL, Counter(0), Counter(0), steps=1_000)
     envs = counters(AutoresetMode.SAME_STEP)
@@ -113,7 +113,7 @@ def test_bad_input():
         ("evaluation", "reset", "in the evaluation after step 0"),
     ],
 )
-def test_numbers_that_are_not_finite_are_named(where, call, place, monkeypatch):
+def test_observations_that_are_not_finite_are_reported(where, call, place, monkeypatch):
     def broken(self, *, seed=None, options=None):
         return np.full(3, np.nan, np.float32), {}
 
@@ -123,7 +123,7 @@ def test_numbers_that_are_not_finite_are_named(where, call, place, monkeypatch):
     elif where == "reset":
         monkeypatch.setattr(Counter, "reset", broken)
     else:
-        other.step = other.step  # the evaluation's own, which works
+        other.step = other.step  # keep the evaluation environment intact
         monkeypatch.setattr(Counter, "step", lambda self, action: (self.state * np.nan, 0.0, False, False, {}))
     with pytest.raises(ValueError, match=rf"{call}\(\) {place}: observation takes finite numbers, got nan"):
         VectorLoop(SMALL, envs, other, steps=6, warmup=8, evaluate_every=6).run()

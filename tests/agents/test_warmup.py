@@ -1,4 +1,4 @@
-"""The warm-up is counted alike in every loop."""
+"""The warm-up is counted the same way in every loop."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from tests.agents.table import SEA
 
 
 class Counts(NamedTuple):
-    """What an agent was asked to do."""
+    """Counts of the calls to an agent."""
 
     updates: Any
     first: Any
@@ -31,7 +31,7 @@ class CountingRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Counting(Agent):
-    """Counts its updates, and in its carry the decisions of the warm-up; nothing enters the replay after that."""
+    """Count updates, and in the carry the warm-up's decisions; no row enters the replay after the warm-up."""
 
     batch: int = 1
     update_every: int = 2
@@ -99,13 +99,13 @@ def in_jax(steps, **lengths):
 
 
 @pytest.mark.parametrize("warmup", [0, 8])
-def test_the_first_update_is_as_late_in_every_loop(warmup):
+def test_the_first_update_is_at_the_same_step_in_every_loop(warmup):
     lengths = {"steps": 16, "warmup": warmup, "evaluate_every": 16, "evaluate_episodes": 1}
     for train in (in_gym, in_a_vector, in_jax):
         learned, early, stored = jax.device_get(train(**lengths))
         assert learned == Counts(updates=(16 - warmup) // 2, first=warmup + 2, syncs=(16 - warmup) // 4)
         assert early == warmup
-        assert stored == np.maximum(warmup, 1)  # an empty replay takes any row
+        assert stored == np.maximum(warmup, 1)  # an empty replay accepts any row
 
 
 def test_a_compiled_warmup_may_end_between_evaluations():

@@ -1,4 +1,4 @@
-"""A g that stays at an end is warned of, with advice that fits the parts at hand, through Behavior and SB3 alike."""
+"""Warnings about a g that stays at an end of its range, with advice for the parts in use, in Behavior and SB3."""
 
 import warnings
 
@@ -30,7 +30,7 @@ ADVICE = [
 
 
 @pytest.mark.parametrize(("f", "top", "bottom"), ADVICE, ids=[type(f).__name__ for f, *_ in ADVICE])
-def test_it_names_the_parameter_of_the_f_at_hand_however_deep_it_is(f, top, bottom):
+def test_advice_names_the_parameter_of_a_nested_f(f, top, bottom):
     for whole in (f, adeu.Rollouts(adeu.Sum((f, f)), rho=0.3, c=0.2)):
         assert top.replace("Constant(c=9.0)", repr(whole)) in advise(explorer(whole), "top")
         assert bottom in advise(explorer(whole), "bottom")
@@ -38,7 +38,7 @@ def test_it_names_the_parameter_of_the_f_at_hand_however_deep_it_is(f, top, bott
 
 
 def caught(f, observation, g=None, steps=2_001, **given):
-    """The warnings of g in so many steps."""
+    """Return the warnings about g in `steps` steps."""
     box = gymnasium.spaces.Box(-1e9, 1e9, (2,))
     space = box if np.ndim(observation) else STATES
     env = type("Env", (), {"observation_space": space, "action_space": gymnasium.spaces.Discrete(2)})()
@@ -64,19 +64,19 @@ CRITICS = np.array([[0.0, 1.0], [0.0, 9.0]])
     ],
     ids=["Rnd", "EnsembleStd", "Counts", "own"],
 )
-def test_a_behavior_warns_once_of_a_g_at_its_top(f, observation, given, advice):
+def test_a_behavior_warns_once_about_a_saturated_g(f, observation, given, advice):
     (message,) = caught(f, observation, **given)
     assert "Saturating(c=0.2) gave its largest spread in 100% of the last 1000 steps" in message
     assert advice in message
 
 
-def test_and_once_of_a_g_that_gives_hardly_any_spread():
+def test_a_behavior_warns_once_about_a_g_that_gives_hardly_any_spread():
     (message,) = caught(adeu.EnsembleStd(lam=1e-3), np.ones(2), q_values=CRITICS)
     assert "Saturating(c=0.2) gave hardly any spread in 100% of the last 1000 steps" in message
     assert "a larger lam than 0.001" in message
 
 
-def test_what_is_in_range_or_chosen_is_not_warned_of():
+def test_spreads_in_range_or_chosen_do_not_warn():
     assert caught(adeu.Rnd(), np.ones(2)) == []
     assert caught(adeu.Constant(0.0), np.ones(2)) == []
     assert caught(MINE, np.zeros(2), g=adeu.Identity()) == []
@@ -84,7 +84,7 @@ def test_what_is_in_range_or_chosen_is_not_warned_of():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*learns in update")
-def test_stable_baselines_users_are_warned_too():
+def test_the_sb3_callback_warns():
     pytest.importorskip("stable_baselines3")
     from stable_baselines3 import TD3
 

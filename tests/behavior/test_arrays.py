@@ -1,4 +1,4 @@
-"""Actions in a space's own type."""
+"""Actions in the dtype of their space."""
 
 import gymnasium
 import numpy as np
@@ -6,9 +6,9 @@ import numpy as np
 from adeu.behavior.arrays import to_space
 
 
-def test_a_box_is_clipped_in_its_own_type():
+def test_actions_are_clipped_in_the_dtype_of_the_box():
     space = gymnasium.spaces.Box(np.array([-0.1, 0.0]), np.array([0.3, 1.0]), dtype=np.float64)
-    bound = np.float32([0.3, -0.5])  # float32's 0.3 lies above float64's
+    bound = np.float32([0.3, -0.5])  # 0.3 is larger in float32 than in float64
     action = to_space(space, bound)
     assert float(bound[0]) > 0.3
     assert action.tolist() == [0.3, 0.0]

@@ -1,4 +1,4 @@
-"""What vectors of environments return where an episode ends, in each of Gymnasium's modes."""
+"""Observations at the end of an episode in vectors of environments, in each of Gymnasium's autoreset modes."""
 
 import types
 
@@ -11,7 +11,7 @@ from adeu.behavior import autoreset
 
 
 class Count(gymnasium.Env):
-    """Observes how many steps the episode has, in a dict; it ends after `length` of them."""
+    """Observe the number of steps of the episode, in a dict; terminate after `length` steps."""
 
     observation_space = gymnasium.spaces.Dict(steps=gymnasium.spaces.Box(0, 9, (1,)))
     action_space = gymnasium.spaces.Discrete(2)
@@ -33,7 +33,7 @@ def vector(mode):
 
 
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
-def test_a_step_leads_to_the_last_observation_and_the_next_one_begins_at_the_first(mode):
+def test_last_and_first_observations(mode):
     env = vector(mode)
     assert autoreset.mode_of(env) is mode
     env.reset(seed=0)
@@ -54,7 +54,7 @@ def test_a_step_leads_to_the_last_observation_and_the_next_one_begins_at_the_fir
     assert firsts == ([[1, 1], [2, 2], [0, 3]] if dummy else [[1, 1], [0, 2], [1, 0]])
 
 
-def test_what_the_step_returned_is_left_alone():
+def test_returned_observations_are_not_modified():
     obs, ended = {"steps": np.zeros((2, 1), np.float32)}, np.array([False, True])
     info = {"final_obs": np.array([None, {"steps": np.ones(1)}], object)}
     last = autoreset.last_observations(AutoresetMode.SAME_STEP, obs, ended, info, lambda one: one)
@@ -62,7 +62,7 @@ def test_what_the_step_returned_is_left_alone():
     assert obs["steps"].tolist() == [[0], [0]]
 
 
-def test_where_it_is_not_said():
+def test_default_modes_and_a_missing_final_observation():
     spaces = {"observation_space": None, "action_space": None}
     assert autoreset.mode_of(types.SimpleNamespace(**spaces, num_envs=2)) is AutoresetMode.DISABLED
     assert autoreset.mode_of(types.SimpleNamespace(**spaces, metadata={})) is AutoresetMode.DISABLED

@@ -1,4 +1,4 @@
-"""f as a reward: what is paid, from what f learns, in single environments and in vectors of every autoreset mode."""
+"""`Bonus`: the values it adds to the reward and the steps f learns from, in environments and vectors of them."""
 
 import copy
 import dataclasses
@@ -21,7 +21,7 @@ RAW = {"normalize": False}
 
 
 class Clock(gymnasium.Env):
-    """Observes (the step, its number); ends after 3 + number steps, in turns by an end and by a limit."""
+    """Observe (step, number); end after 3 + number steps, alternately terminated and truncated."""
 
     observation_space = spaces.Box(-100.0, 100.0, (2,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -56,7 +56,7 @@ def clocks(mode=AutoresetMode.NEXT_STEP, count=3):
 
 
 def walk(env, steps, seed=0):
-    """What `steps` random steps returned, each with the state of f before it."""
+    """Make random steps; return the state of f before each step, the observation, the reward and the bonus."""
     env.action_space.seed(seed)
     env.reset(seed=seed)
     found = []
@@ -71,7 +71,7 @@ def walk(env, steps, seed=0):
 
 @dataclasses.dataclass(frozen=True)
 class Seen(adeu.Mechanism):
-    """How many steps it observed, and the sums of what they led to and of the rewards."""
+    """Count the observed steps, and sum their observations and rewards."""
 
     def init(self, key, obs):
         return jnp.zeros(4)
@@ -99,7 +99,7 @@ class Bad(adeu.Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Before(adeu.Mechanism):
-    """The observation of the step before."""
+    """Return the previous observation."""
 
     def begin(self, key, carry=None):
         return jnp.zeros(())
@@ -126,7 +126,7 @@ class TestPaid:
             if any(ends):
                 env.reset()
                 plain.reset()
-        assert visits[5] > 5  # a hole: the end of an episode is counted, too
+        assert visits[5] > 5  # a hole: final observations are counted, too
         np.testing.assert_array_equal(env.state, visits)
 
     @pytest.mark.parametrize("make", [Clock, clocks])
@@ -145,19 +145,19 @@ class TestPaid:
         assert isinstance(env, adeu.VectorBonus)
         env.reset(seed=0)
         *_, info = env.step(np.array([2, 2, 2]))
-        assert info["adeu/bonus"].tolist() == [1.0, 1.0, 1.0]  # all three came at once
+        assert info["adeu/bonus"].tolist() == [1.0, 1.0, 1.0]  # all three are counted at once
         *_, info = env.step(np.array([0, 2, 1]))
         assert info["adeu/bonus"].tolist() == pytest.approx([1.0, 1.0, 1.0])
         *_, info = env.step(np.array([2, 0, 0]))
         assert info["adeu/bonus"][:2].tolist() == pytest.approx([0.5, 0.5])
 
-    def test_it_falls_with_familiarity_at_an_episodes_end_too(self):
+    def test_the_bonus_falls_with_visits_also_at_the_end_of_episodes(self):
         env = adeu.Bonus(Clock(), RND, every=1, batch=8, **RAW)
         paid = np.array([bonus for *_, bonus in walk(env, 600)]).reshape(-1, 3)
         assert (paid[-10:].mean(axis=0) < 0.1 * paid[:2].mean(axis=0)).all()
 
     @pytest.mark.parametrize("make", [Clock, clocks])
-    def test_it_is_divided_by_the_deviation_of_the_discounted_sum(self, make):
+    def test_the_bonus_is_divided_by_the_deviation_of_the_discounted_sum(self, make):
         pair = [adeu.Bonus(make(), RND, 2.0, gamma=0.9, every=4, batch=8, normalize=flag) for flag in (False, True)]
         count = len(pair[0].payer._idle)
         returns, seen = np.zeros(count), [np.zeros(count)]
@@ -168,7 +168,7 @@ class TestPaid:
             seen.append(returns[fresh])
             np.testing.assert_allclose(normalized, 2.0 * raw / np.std(np.concatenate(seen)), rtol=1e-5)
 
-    def test_in_rollout_episodes_f_pays_too(self):
+    def test_rollout_episodes_get_the_bonus(self):
         f = adeu.from_function(functools.partial(jnp.sum))
         paid = [
             [bonus for *_, bonus in walk(adeu.Bonus(Clock(), each, **RAW), 6)]
@@ -176,13 +176,13 @@ class TestPaid:
         ]
         assert paid[0] == paid[1] == [1, 2, 3] * 2
 
-    def test_nothing_is_divided_by_zero(self):
+    def test_a_zero_bonus_stays_zero(self):
         assert all(bonus == 0.0 for *_, bonus in walk(adeu.Bonus(Clock(), adeu.Constant(0.0)), 5))
 
 
 class TestLearning:
     @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
-    def test_every_real_step_is_observed_once_and_no_other(self, mode):
+    def test_only_real_steps_are_observed_each_once(self, mode):
         env = adeu.Bonus(clocks(mode), Seen(), **RAW)
         env.reset(seed=0)
         count, total, paid = 0, np.zeros(2), np.zeros(3)
@@ -208,7 +208,7 @@ class TestLearning:
         assert env.payer.steps == count
 
     @pytest.mark.parametrize("make", [Clock, clocks])
-    def test_updates_are_from_the_last_steps(self, make):
+    def test_updates_use_the_last_steps(self, make):
         env = adeu.Bonus(make(), RND, every=5, batch=8, seed=4, **RAW)
         state = RND.init(jax.random.key(4), np.zeros(2))
         arrivals, since, updates = [], 0, 0
@@ -222,7 +222,7 @@ class TestLearning:
                 since, updates = 0, updates + 1
         assert env.payer.updates == updates >= 2
 
-    def test_a_cost_comes_from_the_info(self):
+    def test_the_cost_is_read_from_info(self):
         f = adeu.ExpectedCost(hidden=(4,))
         env = adeu.Bonus(Clock(), f, every=1, batch=4)
         assert len(walk(env, 6)) == 6
@@ -232,16 +232,16 @@ class TestLearning:
         with pytest.raises(ValueError, match="Bonus: info takes a 'cost', which ExpectedCost"):
             plain.step(np.zeros(1, np.float32))
 
-    def test_somebody_elses_code(self):
+    def test_f_may_be_a_host_function(self):
         batches = []
         f = adeu.from_host(lambda obs: obs[:, 0] * 2, update=batches.append)
         env = adeu.Bonus(clocks(), f, every=6, batch=6, **RAW)
         for _, obs, _, bonus in walk(env, 6):
-            np.testing.assert_allclose(bonus, 2 * obs[:, 0])  # after a reset 0, as the observation
+            np.testing.assert_allclose(bonus, 2 * obs[:, 0])  # 0 after a reset, like the observation
         assert len(batches) == 2
         assert batches[0].obs[:, 0].tolist() == [1, 1, 1, 2, 2, 2]
 
-    def test_an_encoder_and_any_action(self):
+    def test_observations_may_be_encoded_and_actions_discrete(self):
         env = adeu.Bonus(
             Choices(), adeu.Counts(num_states=5, beta=1.0), encoder=lambda obs: obs[:, 0].astype(int), **RAW
         )
@@ -265,7 +265,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("f", "message"), REJECTED, ids=[message for _, message in REJECTED])
-def test_an_f_that_cannot_pay_is_rejected(f, message):
+def test_an_unsuitable_f_is_rejected(f, message):
     for env in (Clock(), clocks()):
         with pytest.raises(ValueError, match=re.escape(message)):
             adeu.Bonus(env, f)
@@ -283,12 +283,12 @@ def test_an_f_that_cannot_pay_is_rejected(f, message):
         ({"seed": -1}, "Bonus: seed takes a whole number >= 0"),
     ],
 )
-def test_bad_arguments(settings, message):
+def test_bad_arguments_are_rejected(settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         adeu.Bonus(Clock(), RND, **settings)
 
 
-def test_bad_environments_and_numbers():
+def test_bad_environments_and_values_are_rejected():
     with pytest.raises(
         ValueError, match=r"Bonus: env takes a Gymnasium environment or a gymnasium\.vector\.VectorEnv, got 3"
     ):
@@ -310,7 +310,7 @@ def test_bad_environments_and_numbers():
 
 
 @pytest.mark.parametrize("make", [Clock, clocks])
-def test_saved_and_loaded_it_resumes_with_the_same_bits(make, tmp_path):
+def test_a_loaded_bonus_resumes_bit_for_bit(make, tmp_path):
     settings = {"every": 3, "batch": 6}
     first, again = (adeu.Bonus(make(), RND, seed=seed, **settings) for seed in (1, 1))
     walk(first, 10)
@@ -327,7 +327,7 @@ def test_saved_and_loaded_it_resumes_with_the_same_bits(make, tmp_path):
         first.load(tmp_path / "behavior.npz")
 
 
-def test_it_can_be_pickled_copied_and_made_by_its_spec():
+def test_it_can_be_pickled_copied_and_made_from_its_spec():
     env = adeu.Bonus(gymnasium.make("CartPole-v1"), RND, every=3, batch=6)
     walk(env, 10)
     for other in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
@@ -338,7 +338,7 @@ def test_it_can_be_pickled_copied_and_made_by_its_spec():
     assert (made.f, made.payer.scale) == (RND, 2.0)
 
 
-def test_gymnasium_accepts_it():
+def test_it_passes_the_env_checker():
     wrap = functools.partial(adeu.Bonus, f=RND, scale=0.5)
     each = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync", wrappers=[wrap])
     each.reset(seed=0)

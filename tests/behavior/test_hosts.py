@@ -1,4 +1,4 @@
-"""What objects outside of JAX have learned is saved with a behavior, without pickle, and restored bit for bit."""
+"""The state of host objects is saved with a behavior, without pickle, and restored bit for bit."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ from adeu.core import files, npz
 
 
 class Curiosity:
-    """A torch module and its optimizer: the error in predicting the next observation."""
+    """A torch module that learns to predict the next observation, and its optimizer."""
 
     def __init__(self, seed=0):
         torch.manual_seed(seed)
@@ -44,7 +44,7 @@ class Curiosity:
 
 
 class Novelty:
-    """A running mean and a random number of its own, which grow from nothing."""
+    """A running mean, a random generator and a growing list."""
 
     def __init__(self):
         self.mean, self.random, self.seen = 0.0, np.random.default_rng(0), []
@@ -72,7 +72,7 @@ def behavior_of(host, seed=0):
 
 
 def run(behavior, seed, steps=10):
-    """Learns from random transitions, and returns all decisions."""
+    """Learn from random transitions, and return all decisions."""
     random, decided = np.random.default_rng(seed), []
     for _ in range(steps):
         decided.append(behavior.act(random.normal(size=4), center=[0.0, 0.1]))
@@ -83,7 +83,7 @@ def run(behavior, seed, steps=10):
 
 
 @pytest.mark.parametrize("kind", [Curiosity, Novelty])
-def test_what_was_saved_goes_on_with_the_same_bits(kind, tmp_path):
+def test_a_loaded_behavior_resumes_bit_for_bit(kind, tmp_path):
     never = behavior_of(kind().host())
     run(never, 1)
     never.save(tmp_path / "behavior.npz")
@@ -92,12 +92,12 @@ def test_what_was_saved_goes_on_with_the_same_bits(kind, tmp_path):
     again.load(tmp_path / "behavior.npz")
     np.testing.assert_array_equal(run(again, 2), expected)
     fresh = behavior_of(kind().host())
-    run(fresh, 3)  # also where it had learned something else
+    run(fresh, 3)  # loading replaces what it learned
     fresh.load(tmp_path / "behavior.npz")
     np.testing.assert_array_equal(run(fresh, 2), expected)
 
 
-def test_a_single_torch_module(tmp_path):
+def test_the_state_may_be_a_single_torch_module(tmp_path):
     nets = [torch.nn.Linear(4, 1) for _ in range(2)]
     behaviors = [
         behavior_of(adeu.from_host(lambda obs, net=net: net(torch.as_tensor(obs)).abs()[:, 0], state=net))
@@ -116,11 +116,11 @@ def test_without_a_state_save_warns(tmp_path):
         behavior.save(tmp_path / "behavior.npz")
     assert caught[0].filename == __file__
     behavior.load(tmp_path / "behavior.npz")
-    behavior_of(adeu.from_host(novelty.compute)).save(tmp_path / "nothing.npz")  # which learns nothing
+    behavior_of(adeu.from_host(novelty.compute)).save(tmp_path / "nothing.npz")  # no warning: it learns nothing
 
 
-def test_two_in_one_explorer(tmp_path):
-    """Names that begin alike do not get mixed up."""
+def test_an_explorer_may_have_two_host_objects(tmp_path):
+    """Names with the same prefix are not confused."""
     objects = [(Novelty(), Novelty()) for _ in range(2)]
     behaviors = [behavior_of(adeu.Sum((one.host(name="mean"), two.host(name="mean_1")))) for one, two in objects]
     run(behaviors[0], 1)
@@ -131,7 +131,7 @@ def test_two_in_one_explorer(tmp_path):
         np.testing.assert_array_equal(left.mean, right.mean)
 
 
-def test_a_state_that_one_rejects_changes_none(tmp_path):
+def test_a_state_that_one_object_rejects_changes_none(tmp_path):
     behavior_of(adeu.Sum((Novelty().host(name="a"), Curiosity().host()))).save(tmp_path / "behavior.npz")
     novelty, other = Novelty(), Curiosity(1)
     other.net[0] = torch.nn.Linear(4, 5)
@@ -157,7 +157,7 @@ def test_a_state_that_one_rejects_changes_none(tmp_path):
         [float("inf"), np.array(1 + 2j), jax.numpy.ones(2)],
     ],
 )
-def test_every_form_comes_back(state):
+def test_every_supported_type_round_trips(state):
     arrays = host_state.pack("x", state)
     back = host_state.unpack("x", npz.unpack(npz.pack(arrays)))
     assert_alike(state, back)
@@ -187,12 +187,12 @@ def assert_alike(left, right):
         (jax.random.key(0), "x"),
     ],
 )
-def test_what_cannot_be_saved_without_pickle_is_named(state, place):
+def test_unsupported_types_are_rejected(state, place):
     with pytest.raises(TypeError, match=f"the state at {place} takes dicts .*, got "):
         host_state.pack("x", state)
 
 
-def test_keys_that_json_has_not_are_named():
+def test_keys_that_json_does_not_support_are_rejected():
     with pytest.raises(
         TypeError, match=r"the state at x takes keys that are text or whole numbers, got \[\(1, 2\)\]"
     ):
@@ -208,7 +208,7 @@ def test_keys_that_json_has_not_are_named():
         ({"state": 1, "set_state": len}, "FromHost: state takes a function, got 1"),
     ],
 )
-def test_arguments(arguments, message):
+def test_bad_arguments_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         adeu.from_host(len, **arguments)
 
@@ -234,24 +234,24 @@ class TestHostileFiles:
             {"eval": "1"},
             {"list": [{"array": 0}, {"array": 0}]},
             {"dict": [[["a"], {"value": 1}]]},
-            {"value": 1},  # with arrays that nothing names
+            {"value": 1},  # with unused arrays
             [],
         ],
     )
-    def test_forms_that_save_never_writes(self, behavior, tmp_path, form):
+    def test_invalid_forms_are_rejected(self, behavior, tmp_path, form):
         text = np.frombuffer(json.dumps(form).encode(), np.uint8)
         self.rejected(behavior, tmp_path / "it", **{"host.host_uncertainty": text})
 
-    def test_deep_ones(self, behavior, tmp_path):
+    def test_deep_nesting_is_rejected(self, behavior, tmp_path):
         text = np.frombuffer(b'{"list": [' * 100_000 + b"]}" * 100_000, np.uint8)
         self.rejected(behavior, tmp_path / "it", **{"host.host_uncertainty": text})
 
-    def test_other_hosts_and_what_is_no_number(self, behavior, tmp_path):
+    def test_other_hosts_and_bad_values_are_rejected(self, behavior, tmp_path):
         self.rejected(behavior, tmp_path / "it", **{"host.other": np.zeros(2, np.uint8)})
         behavior.save(tmp_path / "it")
         self.rejected(behavior, tmp_path / "it", **{"host.host_uncertainty.0": np.array(["text"])})
 
-    def test_the_size_is_bounded_before_it_is_read(self, behavior, tmp_path, monkeypatch):
+    def test_the_size_is_checked_before_reading(self, behavior, tmp_path, monkeypatch):
         monkeypatch.setattr(files, "largest_arrays", lambda: 1_000)
         with pytest.raises(ValueError, match=r"it has .* bytes, at most 1,000 are expected"):
             behavior.load(tmp_path / "it")
@@ -264,9 +264,9 @@ class TestHostileFiles:
             behavior.load(tmp_path / "pickled.npz")
         assert not (tmp_path / "planted").exists()
         pickle.loads(pickle.dumps(Planted(tmp_path)))
-        assert (tmp_path / "planted").exists()  # as it would have been
+        assert (tmp_path / "planted").exists()  # unpickling creates it
 
-    def test_a_file_does_not_import_torch(self):
+    def test_loading_a_file_does_not_import_torch(self):
         """A fresh process that has not imported torch rejects a tensor."""
         code = """
 import sys

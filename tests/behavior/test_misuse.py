@@ -1,4 +1,4 @@
-"""Misuse of Behavior: unasked keywords, batches of many sizes, empty masks and spaces, several threads at once."""
+"""Misuse of Behavior: unused keywords, batches of many sizes, bad rows, empty masks and spaces, several threads."""
 
 import copy
 import dataclasses
@@ -32,19 +32,19 @@ def refused(message, call):
         call()
 
 
-UNASKED = {"note": "words", "nothing": None, "table": {"a": 1}, "wrong": np.zeros((5, 7)), "nan": np.nan}
+UNUSED = {"note": "words", "nothing": None, "table": {"a": 1}, "wrong": np.zeros((5, 7)), "nan": np.nan}
 
 
-class TestUnaskedKeywords:
+class TestUnusedKeywords:
     def test_they_are_ignored(self):
         plain, other = (adeu.Behavior(explorer(RND), POLE) for _ in range(2))
-        for given, behavior in (({}, plain), (UNASKED, other)):
+        for given, behavior in (({}, plain), (UNUSED, other)):
             behavior.act(np.zeros(4), [0.0, 1.0], **given)
             behavior.observe(STEP, **given)
             behavior.update([STEP] * 4, **given)
         assert same(*(jax.tree.leaves(jax.tree.map(np.asarray, b._tree())) for b in (plain, other)))
 
-    def test_new_ones_do_not_compile_anew(self):
+    def test_new_ones_do_not_recompile(self):
         behavior = adeu.Behavior(explorer(adeu.Constant(0.123)), POLE)
         behavior.act(np.zeros(4), [0.0, 1.0])
         compiled = behavior._batched.act._cache_size()
@@ -52,7 +52,7 @@ class TestUnaskedKeywords:
             behavior.act(np.zeros(4), [0.0, 1.0], extra=np.zeros(size))
         assert behavior._batched.act._cache_size() == compiled
 
-    def test_what_a_part_names_reaches_it(self):
+    def test_an_optional_keyword_reaches_its_part(self):
         @dataclasses.dataclass(frozen=True)
         class Optional(adeu.Mechanism):
             def measure(self, key, state, carry, obs, *, bonus=0.25, **given):
@@ -65,12 +65,12 @@ class TestUnaskedKeywords:
             refused("bonus takes finite numbers, got nan", lambda: behavior.act(np.zeros(4), [0, 1], bonus=np.nan))  # noqa: B023
             refused("bonus takes numbers, got <U4", lambda: behavior.act(np.zeros(4), [0, 1], bonus="much"))  # noqa: B023
 
-    def test_reserved_names_are_still_refused(self):
+    def test_reserved_names_are_rejected(self):
         refused("step is reserved", lambda: adeu.Behavior(explorer(), POLE).observe(STEP, step=3))
 
 
 class TestBatchSizes:
-    def test_ever_new_sizes_are_reported_once_with_what_to_do(self):
+    def test_many_sizes_warn_once_with_advice(self):
         behavior = adeu.Behavior(explorer(RND), POLE)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -83,7 +83,7 @@ class TestBatchSizes:
             warnings.simplefilter("error")
             behavior.update([STEP] * (MOST_SIZES + 2))
 
-    def test_what_compiles_nothing_is_not_reported(self):
+    def test_no_warning_if_nothing_compiles(self):
         behavior = adeu.Behavior(explorer(), POLE)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -92,7 +92,7 @@ class TestBatchSizes:
         assert behavior._batched.update._cache_size() == 0
 
 
-def test_a_bad_row_of_a_batch_is_named():
+def test_a_bad_row_of_a_batch_is_reported():
     behavior = adeu.Behavior(explorer(RND), POLE)
     for change, message in (
         ({"obs": np.zeros(3)}, "batch[2]: obs takes shape (4,), got (3,)"),
@@ -126,19 +126,19 @@ def test_a_bad_row_of_a_batch_is_named():
         ({"truncated": None}, "truncated takes true or false, shape (), got a NoneType"),
     ],
 )
-def test_a_bad_transition_is_named(change, message):
+def test_a_bad_transition_is_reported(change, message):
     behavior = adeu.Behavior(explorer(), POLE)
     refused(message, lambda: behavior.observe(STEP._replace(**change)))
 
 
 class TestMasks:
-    def test_one_that_frees_no_dimension_of_a_box_is_refused(self):
+    def test_a_mask_without_a_free_dimension_is_rejected(self):
         behavior = adeu.Behavior(explorer(D=adeu.Gaussian()), PENDULUM)
         message = "action_mask takes at least one dimension that is free to explore per environment, got [False]"
         refused(message, lambda: behavior.act(np.zeros(3), [0.0], action_mask=[False]))
         assert behavior.act(np.zeros(3), [0.0], action_mask=[True]).explored
 
-    def test_so_is_one_of_a_vector(self):
+    def test_a_mask_without_a_free_dimension_in_one_environment_is_rejected(self):
         envs = gymnasium.make_vec("Pendulum-v1", 2)
         behavior = adeu.Behavior(explorer(D=adeu.Gaussian()), envs)
         mask = np.array([[True], [False]])
@@ -151,7 +151,7 @@ def spaces(observation=POLE.observation_space, action=POLE.action_space, **more)
 
 class TestSpaces:
     @pytest.mark.parametrize("count", [0, -1, 2.7, 2.0, "3", None, True])
-    def test_a_number_of_environments_that_is_none(self, count):
+    def test_a_bad_num_envs_is_rejected(self, count):
         message = f"Behavior: env.num_envs takes a whole number >= 1, got {count!r}"
         refused(message, lambda: adeu.Behavior(explorer(), spaces(num_envs=count)))
 
@@ -165,17 +165,17 @@ class TestSpaces:
         ],
         ids=str,
     )
-    def test_observations_without_a_number(self, space):
+    def test_empty_observation_spaces_are_rejected(self, space):
         message = f"Behavior: observation space takes at least one number, in each of its parts, got {space!r}"
         refused(message, lambda: adeu.Behavior(explorer(), spaces(space)))
 
-    def test_an_encoder_may_leave_an_empty_part_out_but_not_return_one(self):
+    def test_an_encoder_may_drop_an_empty_part_but_not_return_one(self):
         space = gymnasium.spaces.Dict(a=gymnasium.spaces.Box(-1, 1, (2,)), b=gymnasium.spaces.Box(-1, 1, (0,)))
         adeu.Behavior(explorer(), spaces(space), encoder=lambda obs: obs["a"])
         message = "Behavior: encoder's output takes at least one number"
         refused(message, lambda: adeu.Behavior(explorer(), spaces(space), encoder=lambda obs: obs["b"]))
 
-    def test_actions_without_a_number(self):
+    def test_empty_action_spaces_are_rejected(self):
         box = gymnasium.spaces.Box(-1, 1, (0,))
         message = "Behavior: env takes an action space with at least one number, got Box"
         refused(message, lambda: adeu.Behavior(explorer(D=adeu.Gaussian()), spaces(action=box)))
@@ -185,7 +185,7 @@ class TestThreads:
     THREADS, CALLS = 4, 60
 
     def run(self, work):
-        """Calls `work` in several threads that change places as often as Python lets them."""
+        """Call `work` in several threads that switch as often as possible."""
         barrier, failed = threading.Barrier(self.THREADS), []
 
         def play():
@@ -208,8 +208,8 @@ class TestThreads:
             sys.setswitchinterval(interval)
         assert failed == []
 
-    def test_calls_at_once_end_as_calls_one_after_the_other(self):
-        """Every call takes its own random numbers and is counted."""
+    def test_concurrent_calls_give_the_results_of_sequential_ones(self):
+        """Every call uses different random numbers and is counted."""
 
         def step(behavior):
             decision = behavior.act(2, np.zeros(4))
@@ -227,7 +227,7 @@ class TestThreads:
         assert same(jax.tree.leaves(shared.carry.key), jax.tree.leaves(alone.carry.key))
         assert int(shared._history.acts) == self.THREADS * self.CALLS
 
-    def test_signatures_and_copies_stay(self):
+    def test_signatures_and_copies_are_preserved(self):
         assert list(inspect.signature(adeu.Behavior.act).parameters) == [
             "self",
             "obs",

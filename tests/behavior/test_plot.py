@@ -1,4 +1,4 @@
-"""What a behavior remembers of its training, and the picture it draws of that."""
+"""The history that a behavior keeps, and its plot."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def explorer(f, g=None):
 
 
 def play(behavior, ends, obs=(0.0, 0.0, 0.0, 0.0), envs=None):
-    """A step for each entry of `ends`; a true one ends the episode."""
+    """Make a step for each entry of `ends`; True ends the episode."""
     obs = np.float32(obs) if envs is None else np.tile(np.float32(obs), (envs, 1))
     center = np.zeros(2) if envs is None else np.zeros((envs, 2))
     for end in ends:
@@ -31,7 +31,7 @@ def play(behavior, ends, obs=(0.0, 0.0, 0.0, 0.0), envs=None):
 
 
 def lines(axes):
-    """The drawn lines, but for those across all of it."""
+    """Return the data of the lines, except dotted ones."""
     drawn = (np.asarray(line.get_xydata()) for line in axes.get_lines() if line.get_linestyle() != ":")
     return [each for each in drawn if len(each)]
 
@@ -45,7 +45,7 @@ class TestCourse:
             course.follow(number, history)
         return course.until(len(spreads), history)
 
-    def test_percentiles_are_of_the_decisions_since_the_moment_before(self):
+    def test_percentiles_are_of_the_decisions_since_the_previous_moment(self):
         spreads = np.random.default_rng(0).random(3 * FIRST + 40)
         steps, bands = self.follow(spreads)
         assert steps.tolist() == [FIRST - 1, 2 * FIRST - 1, 3 * FIRST - 1, len(spreads)]
@@ -60,8 +60,8 @@ class TestCourse:
         np.testing.assert_allclose(bands[0, 1], np.percentile(spreads[:FIRST:2], [10, 50, 90]), rtol=1e-6)
         assert np.isnan(bands[1]).all()
 
-    def test_a_training_of_any_length_takes_the_same_memory(self):
-        """Moments are 1,600 decisions apart in the end, each with the percentiles of the last 1,000 before it."""
+    def test_memory_does_not_grow_with_the_length_of_training(self):
+        """In the end moments are 1,600 decisions apart, each with percentiles of the 1,000 decisions before."""
         acts = 9 * FIRST * MOMENTS
         steps, bands = self.follow(np.arange(acts) / acts)
         every = 16 * FIRST
@@ -73,7 +73,7 @@ class TestCourse:
 
 
 class TestEpisodes:
-    def test_of_one_environment(self):
+    def test_episodes_of_one_environment(self):
         behavior = adeu.Behavior(explorer(adeu.Schedule(1.0, 0.0, 100)), POLE)
         ends = np.zeros(30, bool)
         ends[[4, 5, 19]] = True
@@ -85,16 +85,16 @@ class TestEpisodes:
         spreads = np.concatenate([episode.values[1] for episode in episodes])
         np.testing.assert_array_equal(spreads, behavior.history)
 
-    def test_of_a_vector_without_the_steps_in_which_one_resets(self):
+    def test_episodes_of_a_vector_exclude_reset_steps(self):
         vector = gymnasium.make_vec("CartPole-v1", 3)  # autoreset NEXT_STEP
         behavior = adeu.Behavior(explorer(adeu.Constant(0.1)), vector)
         ends = np.zeros((20, 3), bool)
         ends[9, 0] = ends[4, 1] = True
         play(behavior, ends, envs=3)
         lengths = sorted(len(episode.ages) for episode in last_episodes(behavior._history))
-        assert lengths == [5, 9, 10, 14, 20]  # a step after each end is none
+        assert lengths == [5, 9, 10, 14, 20]  # the reset step after each end does not count
 
-    def test_the_latest_are_drawn_and_a_long_one_as_far_as_the_history_reaches(self):
+    def test_the_latest_episodes_are_drawn_as_far_as_the_history_reaches(self):
         behavior = adeu.Behavior(explorer(adeu.Constant(0.1)), POLE)
         play(behavior, np.arange(100) % 10 == 9)
         assert len(last_episodes(behavior._history)) == EPISODES
@@ -103,8 +103,8 @@ class TestEpisodes:
         assert (only.ages[0], only.ages[-1]) == (300, 1299)
 
 
-class TestPicture:
-    def test_it_shows_what_was_decided(self):
+class TestPlot:
+    def test_it_shows_the_decisions(self):
         behavior = adeu.Behavior(explorer(adeu.Schedule(1.0, 0.5, 300), adeu.Saturating(0.9)), POLE)
         play(behavior, np.arange(250) % 50 == 49)
         figure = behavior.plot()
@@ -119,13 +119,13 @@ class TestPicture:
         ceilings = [line.get_ydata()[0] for line in below.get_lines() if line.get_linestyle() == ":"]
         assert ceilings == [0.9]
 
-    def test_it_is_drawn_for_a_vector_and_after_a_single_step(self):
+    def test_it_works_for_a_vector_and_after_a_single_step(self):
         vector = gymnasium.make_vec("CartPole-v1", 3)
         behavior = adeu.Behavior(explorer(COINS), vector)
         play(behavior, np.zeros((1, 3), bool), envs=3)
         assert len(lines(behavior.plot().axes[3])) == 3
 
-    def test_where_nothing_was_decided_it_says_so(self):
+    def test_without_decisions_it_is_rejected(self):
         behavior = adeu.Behavior(explorer(COINS), POLE)
         with pytest.raises(ValueError, match=r"Behavior\.plot takes at least one decision, there is none yet"):
             behavior.plot()
@@ -134,7 +134,7 @@ class TestPicture:
         with pytest.raises(ValueError, match="there is none yet"):
             behavior.plot()
 
-    def test_where_f_was_never_asked_it_says_so(self):
+    def test_without_values_of_f_it_shows_a_text(self):
         behavior = adeu.Behavior(explorer(adeu.Rollouts(adeu.Constant(0.25), rho=1.0, c=1.0)), POLE)
         play(behavior, np.zeros(3, bool))
         assert [text.get_text() for text in behavior.plot().axes[0].texts] == ["f was never asked"]
@@ -147,7 +147,7 @@ class TestPicture:
                 behavior.act(np.float32([place, 0, 0, 0]), np.zeros(2))
             assert behavior.plot().axes[0].get_yscale() == scale
 
-    def test_saved_and_loaded_it_is_the_same_picture(self, tmp_path):
+    def test_it_is_the_same_after_loading(self, tmp_path):
         first, second = (adeu.Behavior(explorer(COINS), POLE, seed=seed) for seed in (0, 1))
         play(first, np.arange(230) % 7 == 6)
         first.save(tmp_path / "behavior")
@@ -156,7 +156,7 @@ class TestPicture:
             for ours, theirs in zip(lines(one), lines(other), strict=True):
                 np.testing.assert_array_equal(ours, theirs)
 
-    def test_pyplot_is_left_alone(self):
+    def test_pyplot_is_not_imported(self):
         script = (
             "import adeu, gymnasium, sys; behavior = adeu.Behavior(adeu.Explorer(adeu.Constant(0.1), adeu.Identity(),"
             "adeu.Bernoulli()), gymnasium.make('CartPole-v1')); behavior.act([0.0] * 4, [0.0, 1.0]); behavior.plot();"

@@ -1,4 +1,4 @@
-"""Saved behaviours of strangers: rejected by name, from their headers, before any array is read."""
+"""Saved behaviors from untrusted sources: bad files are rejected by their headers, before any array is read."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def path(behavior, tmp_path):
 
 
 def changed(path, **arrays):
-    """The file with other arrays in place of its own."""
+    """Replace arrays in the file."""
     path.write_bytes(npz.pack(npz.unpack(path.read_bytes()) | arrays))
 
 
@@ -47,8 +47,8 @@ def entry(array):
     return buffer.getvalue()
 
 
-def test_what_is_compressed_is_never_unpacked(behavior, path, monkeypatch):
-    """200 MB of zeros in 200 kB: the process may not take that much more."""
+def test_compressed_files_are_never_unpacked(behavior, path, monkeypatch):
+    """200 MB of zeros in 200 kB: the memory of the process may not grow by that."""
     own = {name: entry(array) for name, array in npz.unpack(path.read_bytes()).items()}
     for large in ("header", "leaf_0", "other"):
         path.write_bytes(zipped(own | {large: entry(np.zeros(25_000_000))}, zipfile.ZIP_DEFLATED))
@@ -65,7 +65,7 @@ def test_a_larger_array_is_rejected_from_its_header(behavior, path, monkeypatch)
     monkeypatch.setattr(
         npz.NpzReader,
         "array",
-        lambda self, name: read(self, name) if name == "header" else pytest.fail("it was read"),
+        lambda self, name: read(self, name) if name == "header" else pytest.fail("an array was read"),
     )
     with pytest.raises(ValueError, match="is damaged: its arrays do not have the shapes of its parts"):
         behavior.load(path)
@@ -88,7 +88,7 @@ def test_a_negative_counter_is_rejected(behavior, path, place):
     assert behavior.step == 0
 
 
-def test_what_is_no_regular_file_is_rejected(behavior, tmp_path):
+def test_other_than_regular_files_are_rejected(behavior, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
@@ -99,7 +99,7 @@ def test_what_is_no_regular_file_is_rejected(behavior, tmp_path):
 def test_saving_follows_no_link_and_respects_the_umask(behavior, tmp_path):
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "behavior").symlink_to(tmp_path / "mine")
-    (tmp_path / f".behavior.{os.getpid()}").symlink_to(tmp_path / "mine")  # a name that could be guessed
+    (tmp_path / f".behavior.{os.getpid()}").symlink_to(tmp_path / "mine")  # a guessable name
     before = os.umask(0o077)
     try:
         behavior.save(tmp_path / "behavior")
@@ -110,7 +110,7 @@ def test_saving_follows_no_link_and_respects_the_umask(behavior, tmp_path):
     behavior.load(tmp_path / "behavior")
 
 
-def test_the_header_says_which_format_it_is(behavior, path):
+def test_another_format_is_rejected(behavior, path):
     changed(path, header=np.frombuffer(json.dumps({"format": "another"}).encode(), np.uint8))
     with pytest.raises(ValueError, match=r"was not written by adeu\.Behavior .* but by another"):
         behavior.load(path)

@@ -1,4 +1,4 @@
-"""What a tally counts, on numbers worked out by hand; saved and restored, it gives the same bits."""
+"""The figures of a tally, computed by hand, and saving and restoring it."""
 
 import math
 
@@ -24,7 +24,7 @@ def decision(spread, asked=True, deviation=0.0, uncertainty=0.0):
 
 def test_percentiles_and_saturation_are_of_the_steps_in_which_f_was_asked():
     tally = Tally(EXPLORER)
-    for number in range(11):  # 0.00, 0.02, ... 0.20, of which the last is saturated
+    for number in range(11):  # 0.00, 0.02, ... 0.20; the last is saturated
         tally.add(decision(0.02 * number, deviation=0.1 * number), switches=1, episodes=number == 10)
     for _ in range(11):
         tally.add(decision(0.2, asked=False, deviation=0.5), switches=0, episodes=0)
@@ -32,12 +32,12 @@ def test_percentiles_and_saturation_are_of_the_steps_in_which_f_was_asked():
     assert row["spread_p10"] == pytest.approx(0.02)
     assert row["spread_p90"] == pytest.approx(0.18)
     assert row["saturated"] == pytest.approx(1 / 11)
-    assert row["spread"] == pytest.approx(0.15)  # of all steps
+    assert row["spread"] == pytest.approx(0.15)  # over all steps
     assert row["deviation"] == pytest.approx(0.5)
     assert row["switches"] == 11
 
 
-def test_without_a_step_there_is_no_figure():
+def test_without_steps_all_figures_are_nan():
     tally = Tally(EXPLORER)
     assert all(map(math.isnan, tally.columns().values()))
     tally.add(decision(0.2), 0, 0)
@@ -45,7 +45,7 @@ def test_without_a_step_there_is_no_figure():
     assert all(map(math.isnan, tally.columns().values()))
 
 
-def test_where_f_was_never_asked_only_its_figures_are_missing():
+def test_if_f_was_never_asked_only_its_figures_are_nan():
     tally = Tally(EXPLORER)
     tally.add(decision(0.2, asked=False, deviation=0.25), 0, 0)
     row = tally.columns()
@@ -59,7 +59,7 @@ def test_discrete_actions_have_no_deviation():
     assert "deviation" not in tally.columns()
 
 
-def test_several_environments_count_as_single_ones():
+def test_several_environments_equal_single_ones():
     spreads, asked = np.float32([0.1, 0.15, 0.2]), np.array([True, False, True])
     single, several = Tally(EXPLORER), Tally(EXPLORER)
     for spread, was_asked in zip(spreads, asked, strict=True):
@@ -70,7 +70,7 @@ def test_several_environments_count_as_single_ones():
         assert ours[name] == pytest.approx(theirs[name])
 
 
-def test_saved_and_restored_it_gives_the_same_bits():
+def test_a_restored_tally_gives_the_same_bits():
     random, tally, other = np.random.default_rng(0), Tally(EXPLORER), Tally(EXPLORER)
     steps = [decision(random.random(), random.random() < 0.5, random.random(), random.random()) for _ in range(50)]
     for step in steps[:20]:
@@ -82,7 +82,7 @@ def test_saved_and_restored_it_gives_the_same_bits():
     assert tally.columns() == other.columns()
 
 
-def test_a_logger_gets_the_same_figures_by_its_names_and_those_alone_that_exist():
+def test_scalars_are_the_figures_that_exist_with_a_prefix():
     tally, same = Tally(EXPLORER), Tally(EXPLORER)
     for number in range(11):
         for each in (tally, same):
@@ -95,7 +95,7 @@ def test_a_logger_gets_the_same_figures_by_its_names_and_those_alone_that_exist(
     assert tally.scalars().keys() == {f"adeu/{name}" for name in ("uncertainty", "spread", "explored", "deviation")}
 
 
-def test_where_nobody_asks_it_keeps_the_latest_spreads(monkeypatch):
+def test_it_keeps_a_limited_number_of_spreads(monkeypatch):
     monkeypatch.setattr("adeu.behavior.tally.MOST", 10)
     tally = Tally(EXPLORER)
     for number in range(25):
@@ -103,4 +103,4 @@ def test_where_nobody_asks_it_keeps_the_latest_spreads(monkeypatch):
     assert len(tally.arrays()["asked"]) == 10
     row = tally.columns()
     assert row["spread_p10"] == pytest.approx(np.percentile(0.001 * np.arange(15, 25), 10))
-    assert row["spread"] == pytest.approx(0.012)  # of all steps
+    assert row["spread"] == pytest.approx(0.012)  # over all steps

@@ -1,4 +1,4 @@
-"""The one table of parts: a part that is exported and not in it fails the suite."""
+"""The table of parts to test. It must contain every exported part."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ CHOICE, MOTION = Discrete(ACTIONS), Box(np.float32([-1.0, -3.0]), np.float32([2.
 
 
 class Case(NamedTuple):
-    """A part, the spaces it works in, and what an agent gives it."""
+    """A part, its spaces, and the values that an agent gives it."""
 
     part: adeu.Part
     observations: Any = VECTOR
     actions: Any = CHOICE
     f: adeu.Mechanism = adeu.Constant(0.5)
-    """What goes with a part that is no f."""
+    """The f to combine with a part of another kind."""
 
     @property
     def explorer(self) -> adeu.Explorer:
-        """The part in the simplest explorer there is for it, bound to its spaces."""
+        """The part in the simplest explorer for it, bound to its spaces."""
         f, g, D = self.f, adeu.Clip(0.0, 0.9), adeu.Categorical() if self.actions is CHOICE else None
         parts = {"f": f, "g": g, "D": D or adeu.Gaussian()}
         kinds = {adeu.Mechanism: "f", adeu.Normalizer: "g", adeu.Distribution: "D", adeu.Guard: "guard"}
@@ -35,7 +35,7 @@ class Case(NamedTuple):
         return explorer.bind(self.observations, self.actions)
 
     def observation(self, random: np.random.Generator, *lead: int) -> np.ndarray:
-        """One, or as many as `lead` says; drawn by numpy, which need not be compiled."""
+        """Draw observations with leading shape `lead`, with numpy to avoid compilation."""
         if self.observations is STATE:
             return random.integers(STATES, size=lead, dtype=np.int32)
         return random.normal(size=(*lead, SIZE)).astype(np.float32)
@@ -45,7 +45,7 @@ class Case(NamedTuple):
         return random.normal(size=(*lead, *shape)).astype(np.float32)
 
     def given(self, random: np.random.Generator, *lead: int) -> dict[str, np.ndarray]:
-        """Everything an agent can offer; a part takes what it needs."""
+        """Return everything an agent can give; a part uses what it needs."""
         shape = (2, ACTIONS) if self.actions is CHOICE else (2,)
         return {
             "step": np.full(lead, 7, np.int32),
@@ -181,7 +181,7 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "FromHost": only(act={"host_uncertainty"}),
     "Returning-agent": only(act={"goal_preferences"}),
 }
-"""What each part cannot do without."""
+"""The values that each part needs."""
 
 REMEMBERS = {
     "Calibrated",
@@ -196,4 +196,4 @@ REMEMBERS = {
     "ValuePromise",
     "ValuePromise-td-box",
 }
-"""The f that depend on earlier steps of the episode."""
+"""Each f that depends on earlier steps of the episode."""

@@ -1,4 +1,4 @@
-"""Every part through the same tests, each inside an explorer, so that the explorer is tested with it."""
+"""The same tests for every part, each inside an explorer, so that the explorer is tested, too."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ENVS = 4
 
 @pytest.fixture(scope="module", params=CASES)
 def name(request):
-    """Of one part after the other, so that what is compiled for one serves all its tests."""
+    """Parametrize by module, so that all tests of a part share its compiled functions."""
     return request.param
 
 
@@ -37,7 +37,7 @@ def keys(count: int, seed: int = 0) -> jax.Array:
 
 
 def signals(value):
-    """What an agent gives an f that learns."""
+    """Return the values that an agent gives to an f that learns."""
     return {"td_error": value, "value_change": value}
 
 
@@ -46,21 +46,21 @@ class Trial(NamedTuple):
 
     explorer: adeu.Explorer
     first: Any
-    """The state before."""
+    """The initial state."""
     state: Any
     observe: Callable[..., Any]
     update: Callable[..., Any]
     act: Callable[..., Any]
-    """One environment's decision, as Python runs it; `compiled` and `batch` are the same, compiled."""
+    """Decide for one environment, eagerly; `compiled` is the same compiled, `batch` also vectorized."""
     compiled: Callable[..., Any]
     batch: Callable[..., Any]
     begin: Callable[..., Any]
-    """The carries of several environments."""
+    """Begin the carries of several environments."""
     inputs: tuple[Any, ...]
-    """Key, carry, observation, center and what is given, of each environment."""
+    """Key, carry, observation, center and given values of each environment."""
 
     def of(self, i):
-        """The inputs of one environment, or of several."""
+        """Return the inputs of one environment, or of several."""
         return jax.tree.map(lambda x: x[i], self.inputs)
 
 
@@ -155,7 +155,7 @@ def test_begin_resets_only_the_masked_environments(case):
         assert equal(*here) != reset
 
 
-def test_learning_is_pure_and_changes_only_what_it_says(case, tried):
+def test_learning_is_pure_and_happens_in_the_declared_methods(case, tried):
     random = np.random.default_rng(9)
     before, learns = jax.tree.map(np.array, tried.state), tried.explorer.learns_from
     observed = tried.observe(tried.state, case.transition(random), **signals(np.float32(5.0)))
@@ -165,7 +165,7 @@ def test_learning_is_pure_and_changes_only_what_it_says(case, tried):
     assert equal(updated, tried.state) != ("update" in learns)
 
 
-def test_needs_what_it_says_and_nothing_more(name, case, tried):
+def test_needs_exactly_the_declared_values(name, case, tried):
     needs, random = NEEDS[name], np.random.default_rng(3)
     explorer, (key, carry, obs, center, offered) = tried.explorer, tried.of(0)
     assert {hook: explorer.needs(hook) for hook in needs} == needs
@@ -194,14 +194,14 @@ def test_needs_what_it_says_and_nothing_more(name, case, tried):
                 jax.eval_shape(method, fewer)
 
 
-def test_an_f_is_asked_or_can_be_and_remembers_what_it_says(name, tried):
+def test_ask_makes_f_asked_and_remembers_is_right(name, tried):
     f, (_, begun, _, _, _) = tried.explorer.f, tried.inputs
     decisions, carries = tried.batch(tried.state, *tried.inputs)
     assert decisions.asked.shape == (ENVS,)
     assert decisions.asked.dtype == bool
 
     def each(function):
-        return jax.jit(jax.vmap(function, axis_size=ENVS))  # a carry may hold nothing
+        return jax.jit(jax.vmap(function, axis_size=ENVS))  # axis_size, because a carry may be empty
 
     fresh, later = each(f.ask)(begun.f), each(f.ask)(carries.f)
     assert jax.tree.structure(fresh) == jax.tree.structure(begun.f)
@@ -222,7 +222,7 @@ def test_json_round_trip(case):
         assert hash(again) == hash(part)
 
 
-def test_is_a_value(case):
+def test_is_an_immutable_value(case):
     copy = dataclasses.replace(case.part)
     assert copy == case.part
     assert hash(copy) == hash(case.part)

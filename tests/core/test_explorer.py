@@ -1,4 +1,4 @@
-"""The explorer's part of the contract: whose random numbers are whose, who sees what, and what is refused."""
+"""The contract of the explorer: the random keys and inputs of its parts, and errors."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ def tell(key):
 
 
 class TellF(adeu.Mechanism):
-    """Its state and carry are the keys it got."""
+    """Return the keys as state and carry."""
 
     def init(self, key, obs):
         return tell(key)
@@ -61,8 +61,8 @@ class TestKeys:
     explorer = adeu.Explorer(TellF(), adeu.Identity(), TellD())
     guarded = dataclasses.replace(explorer, guard=TellGuard())
 
-    def test_f_draws_the_same_whoever_learns_beside_it(self):
-        """The streams of old: f has the key itself where it begins to learn, and the first half of it elsewhere."""
+    def test_keys_of_f_do_not_depend_on_the_guard(self):
+        """In `init`, f gets the key itself; elsewhere the first half of the split."""
         key_f, key_D = jax.random.split(KEY)
         for explorer in (self.explorer, self.guarded):
             state, carry = explorer.init(KEY, 0), explorer.begin(KEY)
@@ -72,7 +72,7 @@ class TestKeys:
             assert act(explorer, state, carry)[1].f.tolist() == tell(key_f).tolist()
         assert act(self.explorer, self.explorer.init(KEY, 0), carry)[1].D.tolist() == tell(key_D).tolist()
 
-    def test_every_part_has_a_key_of_its_own(self):
+    def test_every_part_has_a_different_key(self):
         state, carry = self.guarded.init(KEY, 0), self.guarded.begin(KEY)
         children = jax.random.key_data(jax.random.split(KEY, 1000)).tolist()
         used = [state.f, state.D, state.guard, carry.f, carry.D]
@@ -100,11 +100,11 @@ class TestAsked:
         assert not self.asked(adeu.Sum((adeu.Constant(0.5), always)))
         assert self.asked(adeu.Sum((adeu.Constant(0.5), never)))
 
-    def test_f_decides_nothing_where_a_guard_speaks(self):
+    def test_f_is_not_asked_if_the_guard_is_active(self):
         assert not self.asked(adeu.Constant(0.5), adeu.KnownUnsafe([0], [2]))
         assert self.asked(adeu.Constant(0.5), adeu.KnownUnsafe([1], [2]))
 
-    def test_ask_leaves_everything_but_the_coin(self):
+    def test_ask_changes_only_the_rollout_flag(self):
         inner = adeu.Calibrated(adeu.Constant(2.0))
         for f in (adeu.Rollouts(inner, 1.0, 0.1), adeu.Sum((adeu.Rollouts(inner, 1.0, 0.1), adeu.Constant(1.0)))):
             state, carry = f.init(KEY, 0), f.begin(KEY)
@@ -115,7 +115,7 @@ class TestAsked:
             assert changed == [False, False, True, False, False]  # coin, decided, rollout; mean and weight
             assert f.measure(KEY, state, asked, 0)[0] != f.measure(KEY, state, carry, 0)[0]
 
-    def test_a_coin_is_no_memory(self):
+    def test_a_rollout_coin_does_not_count_as_memory(self):
         assert not adeu.Sum((adeu.Rollouts(adeu.Constant(1.0), 0.5, 0.1), adeu.Constant(1.0))).remembers
         assert adeu.Rollouts(adeu.Calibrated(adeu.Constant(1.0)), 0.5, 0.1).remembers
         assert TellF().remembers
@@ -126,7 +126,7 @@ class TestLearningParts:
         parts = {"f": adeu.Constant(0.9), "g": adeu.Identity(), "D": Rarest(num_actions=3)} | changes
         return adeu.Explorer(**parts)
 
-    def test_a_distribution_learns_whom_it_observes(self):
+    def test_a_distribution_learns_from_observed_transitions(self):
         explorer = self.explorer(f=adeu.Constant(1.0))
         state = explorer.init(KEY, 0)
         for action in (0, 1, 1, 2, 2):
@@ -135,12 +135,12 @@ class TestLearningParts:
         for _ in range(5):
             decision, carry = act(explorer, state, carry)
             taken.append((int(decision.action), bool(decision.explored)))
-        assert taken == [(0, True)] * 3 + [(1, False)] * 2  # the rarest, thrice; then the best
+        assert taken == [(0, True)] * 3 + [(1, False)] * 2  # three times the rarest, then the best
         assert explorer.begin(KEY, carry).D == 0
         assert explorer.learns_from == {"observe"}
         assert explorer.exploit(KEY, state, carry, 0, CENTER).action == 1
 
-    def test_a_mentor_is_asked_where_f_is_high_and_learns(self):
+    def test_a_mentor_acts_where_f_is_high_and_learns(self):
         f = adeu.from_host(len)
         explorer = self.explorer(f=f, guard=Mentor(threshold=0.4, num_actions=3), D=adeu.Bernoulli())
         state, carry = explorer.init(KEY, 0), explorer.begin(KEY)
@@ -159,7 +159,7 @@ class TestLearningParts:
         assert explorer.exploit(KEY, state, fresh, 0, CENTER, host_uncertainty=0.5).action == 2
         assert explorer.learns_from == {"update"}
 
-    def test_all_of_them_see_what_f_sees(self):
+    def test_distribution_and_guard_get_the_inputs_of_f(self):
         seen = {}
 
         class SeeingD(adeu.Distribution):
@@ -192,7 +192,7 @@ class TestLearningParts:
     def test_a_guard_or_a_distribution_may_be_made_of_mechanisms(self):
         @dataclasses.dataclass(frozen=True)
         class Crowded(adeu.Guard):
-            """Speaks where a state was seen before."""
+            """Active in states that were visited before."""
 
             f: adeu.Mechanism
             critics: adeu.Mechanism
@@ -211,7 +211,7 @@ class TestLearningParts:
         assert explorer.needs("act") == {"q_values"}
 
 
-class TestRefused:
+class TestRejected:
     @pytest.mark.parametrize(
         ("kind", "method"),
         [
@@ -226,17 +226,17 @@ class TestRefused:
             ),
         ],
     )
-    def test_a_method_that_does_not_take_given(self, kind, method):
+    def test_a_method_without_given_is_rejected(self, kind, method):
         with pytest.raises(TypeError, match=rf"Own\.{method}\(\) must take \*\*given"):
             type("Own", (kind,), {method: lambda self, state, carry: None})
 
-    def test_a_hook_of_another_kind(self):
+    def test_a_hook_of_another_kind_is_rejected(self):
         with pytest.raises(ValueError, match="Constant: hook takes 'measure' or 'observe' or 'update', got 'sample'"):
             adeu.Constant(1.0).needs("sample")
         with pytest.raises(ValueError, match=r"Bernoulli: hook takes 'sample' or .*, got 'measure'"):
             adeu.Bernoulli().needs("measure")
 
-    def test_a_guard_that_forgets_its_carry(self):
+    def test_a_guard_that_returns_no_carry_is_rejected(self):
         class Forgets(adeu.Guard):
             def __call__(self, state, carry, obs, uncertainty, **given):
                 return True, 0
@@ -245,13 +245,13 @@ class TestRefused:
         with pytest.raises(TypeError, match=r"__call__\(\) must return \(active, action, carry\), it returned"):
             act(explorer, explorer.init(KEY, 0), explorer.begin(KEY))
 
-    def test_parts_without_their_method(self):
+    def test_parts_without_their_method_are_rejected(self):
         with pytest.raises(NotImplementedError, match=r"D has no sample\(key, state, carry, center, spread"):
             type("D", (adeu.Distribution,), {})().sample(KEY, (), (), CENTER, 0.0)
         with pytest.raises(NotImplementedError, match=r"G has no __call__\(state, carry, obs, uncertainty"):
             type("G", (adeu.Guard,), {})()((), (), 0, 0.0)
 
-    def test_a_carry_beside_the_parts_must_be_asked_by_hand(self):
+    def test_a_part_with_another_carry_must_define_ask_and_asked(self):
         @dataclasses.dataclass(frozen=True)
         class Own(adeu.Mechanism):
             f: adeu.Mechanism

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and folders that may come from strangers."""
+"""Atomic writes, and reading from untrusted folders."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def names(folder):
 
 
 class TestWrite:
-    def test_a_failed_write_leaves_what_was_there(self, tmp_path, monkeypatch):
+    def test_a_failed_write_keeps_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "a" / "file"
         files.write(path, b"old")
 
@@ -73,7 +73,7 @@ class TestWrite:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
 
-    def test_nobody_can_guess_the_name_aside(self, tmp_path, monkeypatch):
+    def test_temporary_names_cannot_be_guessed(self, tmp_path, monkeypatch):
         seen = []
         replace = os.replace
         monkeypatch.setattr(files.os, "replace", lambda one, other: (seen.append(one.name), replace(one, other)))
@@ -82,7 +82,7 @@ class TestWrite:
         assert seen[0] != seen[1]
         assert all(name.startswith(ASIDE) and len(name) >= len(ASIDE) + 16 for name in seen)
 
-    def test_killed_writers_leave_a_whole_file_and_the_next_cleans_up(self, tmp_path):
+    def test_killed_writers_leave_a_complete_file_and_the_next_cleans_up(self, tmp_path):
         path = tmp_path / "file"
         for _ in range(5):
             command = [sys.executable, "-c", WRITER, str(path)]
@@ -98,7 +98,7 @@ class TestWrite:
         assert names(tmp_path) == ["file"]
 
     def test_two_writers_do_not_remove_each_others_files(self, tmp_path):
-        """Each write looks for files left behind, and finds the one that the other is just writing."""
+        """Each write looks for leftover files, and finds the one that the other process is writing."""
         command = [sys.executable, "-c", WRITER]
         with subprocess.Popen([*command, str(tmp_path / "other")], stdout=subprocess.PIPE) as writer:
             assert writer.stdout.readline() == b"ready\n"
@@ -107,7 +107,7 @@ class TestWrite:
             assert writer.poll() is None
             writer.kill()
 
-    def test_a_link_among_the_files_left_behind_is_not_followed(self, tmp_path):
+    def test_a_link_among_leftover_files_is_not_followed(self, tmp_path):
         (tmp_path / "mine").write_bytes(b"mine")
         (tmp_path / f"{ASIDE}link").symlink_to(tmp_path / "mine")
         os.mkfifo(tmp_path / f"{ASIDE}pipe")
@@ -123,7 +123,7 @@ class TestRead:
         with pytest.raises(FileNotFoundError):
             files.read(tmp_path / "none")
 
-    def test_what_is_no_regular_file_is_rejected_at_once(self, tmp_path):
+    def test_other_than_regular_files_are_rejected_at_once(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         (tmp_path / "file").write_bytes(b"")
         (tmp_path / "link").symlink_to(tmp_path / "file")

@@ -1,4 +1,4 @@
-"""Networks by hand, and Adam against optax's."""
+"""Networks computed by hand, and Adam compared with optax's."""
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from adeu.core import networks
 
 
 @pytest.mark.parametrize("tables", [False, True], ids=["vector", "rows"])
-def test_dense_adam_is_optax_s(tables):
-    """Over a vector and over numbers of states, all of which a step moves."""
+def test_dense_adam_equals_that_of_optax(tables):
+    """For vector and for discrete observations."""
     shape = networks.QShape(2, 4, tables, (3,), 2)
     nets = networks.init_q(jax.random.key(0), shape)
     obs = jnp.arange(6) % 3 if tables else jax.random.normal(jax.random.key(2), (6, 4))
@@ -37,12 +37,12 @@ def test_dense_adam_is_optax_s(tables):
     assert np.abs(nets.first - start.first).max() > 0.02
 
 
-def test_a_target_follows_by_tau():
+def test_follow_moves_the_target_by_tau():
     moved = networks.follow({"w": jnp.array([0.0, 1.0])}, {"w": jnp.array([1.0, 3.0])}, 0.25)
     assert moved["w"].tolist() == [0.25, 1.5]
 
 
-def test_a_look_up_is_a_linear_layer_over_the_one_hot():
+def test_a_lookup_equals_a_linear_layer_over_one_hot_vectors():
     nets = networks.init_q(jax.random.key(0), networks.QShape(2, 6, True, (5, 4), 3))
     rows, matrix = networks.q_values(nets, jnp.arange(6)), networks.q_values(nets, jnp.eye(6))
     assert np.asarray(rows) == pytest.approx(np.asarray(matrix), abs=1e-5)
@@ -60,8 +60,8 @@ def test_heads_share_all_but_the_last_layer():
     assert (q[0] != q[1]).any()
 
 
-def test_where_rows_start():
-    """Within 1 a network prefers now this and now that; within 1/sqrt(rows), the same nearly everywhere."""
+def test_initial_rows_determine_how_varied_the_greedy_actions_are():
+    """With a bound of 1 the greedy action varies across states; with 1/sqrt(rows) it is nearly always the same."""
 
     def share(bound):
         nets = networks.init_q(jax.random.key(0), networks.QShape(20, 6400, True, (50, 50), 2, rows=bound))
@@ -72,7 +72,7 @@ def test_where_rows_start():
     assert share(6400**-0.5) > 0.99
 
 
-def test_all_critics_at_once_are_each_alone():
+def test_critics_computed_together_equal_single_ones():
     critics = networks.init_critics(jax.random.key(0), 3, (5, 4, 4, 1))
     obs, action = jax.random.normal(jax.random.key(1), (7, 3)), jax.random.normal(jax.random.key(2), (7, 2))
     q = np.asarray(networks.values(critics, obs, action))

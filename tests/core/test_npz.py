@@ -1,4 +1,4 @@
-"""Arrays in a file, and files that only look like it."""
+"""Arrays in npz files, and invalid files."""
 
 import io
 import zipfile
@@ -29,7 +29,7 @@ def zipped(entries, compression=zipfile.ZIP_STORED):
     return buffer.getvalue()
 
 
-def test_arrays_come_back_as_they_were():
+def test_arrays_round_trip():
     arrays = {
         "a": np.arange(6.0).reshape(2, 3),
         "b/c": np.asfortranarray(np.arange(6).reshape(2, 3)),

@@ -1,4 +1,4 @@
-"""Parts that do not compare by all their fields are rejected when they are used: equal ones share a compilation."""
+"""Parts must compare by all their fields, because equal parts share a compilation; others are rejected."""
 
 import dataclasses
 import functools
@@ -130,7 +130,7 @@ EACH = r": it differs from a part with equal fields, so it would recompile each 
         ("Mentor", {"guard": Mentor()}, MIXED),
     ],
 )
-def test_such_a_part_is_rejected_when_an_explorer_is_made_of_it(name, parts, message):
+def test_an_explorer_rejects_such_a_part(name, parts, message):
     with pytest.raises(ValueError, match=f"^{name}{message}"):
         explorer(**parts)
 
@@ -144,7 +144,7 @@ class Callable:
 
 
 @pytest.mark.parametrize("make", [adeu.from_function, adeu.from_host])
-def test_so_is_an_object_that_is_called_as_a_function(make):
+def test_an_explorer_rejects_such_a_callable(make):
     with pytest.raises(ValueError, match=f"^Callable{MIXED}"):
         explorer(make(Callable()))
 
@@ -165,7 +165,7 @@ class HiddenPole(JaxCartPole):
 
 
 @pytest.mark.parametrize("kind", [LeftOut, Hidden])
-def test_an_agent_is_rejected_by_every_loop(kind):
+def test_every_loop_rejects_such_an_agent(kind):
     agent, pole = kind(explorer(), hidden=(4,)), gymnasium.make("CartPole-v1")
     for loop in (
         lambda: GymLoop(agent, pole, pole, 10, seed=0, evaluate_every=10),
@@ -176,7 +176,7 @@ def test_an_agent_is_rejected_by_every_loop(kind):
             loop()
 
 
-def test_so_is_an_environment_that_is_compiled_with_it():
+def test_the_compiled_loop_rejects_such_an_environment():
     with pytest.raises(ValueError, match=f"^HiddenPole{MIXED}"):
         JaxLoop(Dqn(explorer(), hidden=(4,)), HiddenPole())
 
@@ -191,12 +191,12 @@ class Plain(Measure):
 
 
 class Inheriting(Plain):
-    """Not decorated, without fields of its own."""
+    """A subclass that is not decorated and adds no fields."""
 
 
 @frozen
 class Careful(Measure):
-    """Written out, as a dataclass would."""
+    """Equality and hash written out, as a dataclass defines them."""
 
     scale: float = 1.0
 
@@ -212,7 +212,7 @@ class Empty(Measure):
     scale = 1.0
 
 
-def test_values_are_accepted_and_share_a_compilation_only_if_they_are_equal():
+def test_values_are_accepted_and_share_a_compilation_if_equal():
     for kind in (Plain, Inheriting, Careful):
         part = kind(2.0)
         getattr(part, "double", None)

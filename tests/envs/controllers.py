@@ -6,7 +6,7 @@ import numpy as np
 
 
 def swing_and_hold(obs):
-    """The sparse pendulum: pump energy up to what it has at the top, then hold."""
+    """Solve the sparse pendulum: pump energy until it reaches the top, then hold."""
     cosine, sine, speed = obs
     if cosine > 0.9:
         return [-(10 * math.atan2(sine, cosine) + 2.5 * speed)]
@@ -15,7 +15,7 @@ def swing_and_hold(obs):
 
 
 def swing_and_balance(obs):
-    """The pole on a cart: the same, and keep the cart near the middle."""
+    """Swing up the pole on the cart in the same way, and keep the cart near the middle."""
     x, speed, cosine, sine, turn = obs
     if cosine > 0.85:
         return [(x + 1.8 * speed + 24 * math.atan2(sine, cosine) + 5.2 * turn) / 7]
@@ -24,7 +24,7 @@ def swing_and_balance(obs):
 
 
 def walk_around(obs):
-    """The point maze: right past the wall's end, up, back, and stay."""
+    """Solve the point maze: go right past the end of the wall, up, back, and stay."""
     x, y = obs
     if y < 0.1 and x < 0.1:
         return [1.0, 0.0]
@@ -32,5 +32,5 @@ def walk_around(obs):
 
 
 def rock(obs):
-    """The car: push to where it rolls."""
+    """Drive the car uphill: push in the direction it moves."""
     return [math.copysign(1.0, obs[1])]

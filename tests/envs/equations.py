@@ -1,4 +1,4 @@
-"""The written equations of each sparse task in plain Python: a step from a state, to the state, reward and end."""
+"""The documented equations of each sparse task in plain Python: return the next state, the reward and the end."""
 
 import math
 
@@ -37,7 +37,7 @@ def swing_up(place, action, task):
 
 
 def point_maze(place, action, task, parts=500):
-    """In small parts of the way, first of x and then of y, each left out if it would lead into the wall."""
+    """Move in small parts, first along x and then along y; skip each part that would enter the wall."""
     place = list(place)
     for axis in (0, 1):
         part = 0.15 * clip(action[axis], -1, 1) / parts

@@ -1,16 +1,16 @@
-"""The lake's rules once more, one step at a time and with nothing precomputed: what the arrays must agree with."""
+"""An independent implementation of the lake's rules, step by step, to compare the arrays with."""
 
 STEPS = [(-1, 0), (0, 1), (1, 0), (0, -1)]
 
 
 def neighbours(size, cell):
-    """The cell that each action leads to, None beyond the border."""
+    """Return the cell that each action leads to, None beyond the border."""
     places = [(cell // size + down, cell % size + right) for down, right in STEPS]
     return [size * r + c if 0 <= r < size and 0 <= c < size else None for r, c in places]
 
 
 def move(lake, path, unsafe, cell, action):
-    """The next cell, the reward, whether the episode ended, and the cost."""
+    """Return the next cell, the reward, whether the episode ended, and the cost."""
     scale, goal = lake.rewards
     target = neighbours(lake.size, cell)[action]
     if target is None:

@@ -1,4 +1,4 @@
-"""What the lakes refuse: the message names the class, the argument, what it takes and what it got."""
+"""Lakes reject bad input: the message names the class, the argument, the valid values and the given one."""
 
 import re
 
@@ -30,7 +30,7 @@ LAKES = [
 
 
 @pytest.mark.parametrize(("fields", "message"), LAKES, ids=[message for _, message in LAKES])
-def test_bad_settings_are_refused_by_the_lake_and_by_its_environments(fields, message):
+def test_bad_settings_are_rejected_by_the_lake_and_its_environments(fields, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Lake(**fields)
     for name in ("adeu/FrozenLake-v0", "adeu/SafeFrozenLake-v0"):
@@ -38,20 +38,20 @@ def test_bad_settings_are_refused_by_the_lake_and_by_its_environments(fields, me
             gymnasium.make(name, **fields)
 
 
-def test_whether_a_lake_is_safe_is_the_class_s_business():
+def test_safe_must_be_a_bool_and_is_no_argument_of_the_environment():
     with pytest.raises(ValueError, match="Lake: safe takes a bool, got 1"):
         Lake(safe=1)
     with pytest.raises(TypeError, match="safe"):
         FrozenLake(safe=True)
 
 
-def test_numpy_s_numbers_become_python_s():
+def test_numpy_numbers_become_python_numbers():
     lake = Lake(size=np.int64(5), goal=np.float32(2), back_cost=3)
     assert lake == Lake(size=5, goal=2.0, back_cost=3.0)
     assert [type(value) for value in (lake.size, lake.goal, lake.back_cost)] == [int, float, float]
 
 
-def test_an_unknown_render_mode():
+def test_an_unknown_or_missing_render_mode_is_rejected():
     message = "FrozenLake: render_mode takes 'rgb_array' or 'ansi', got 'rgb'; did you mean 'rgb_array'?"
     with pytest.raises(ValueError, match=re.escape(message)):
         FrozenLake(size=5, render_mode="rgb")
@@ -60,7 +60,7 @@ def test_an_unknown_render_mode():
 
 
 @pytest.mark.parametrize("action", [-1, 4, 1.0, "up", None])
-def test_an_action_that_is_none(action):
+def test_a_bad_action_is_rejected(action):
     env = SafeFrozenLake(size=5)
     env.reset()
     with pytest.raises(ValueError, match="SafeFrozenLake: action takes 0 up, 1 right, 2 down or 3 left, got"):
@@ -76,6 +76,6 @@ def test_an_action_that_is_none(action):
         (np.full(25, NAN), "FrozenLake: values takes numbers in [0, 1], got (nan, nan)"),
     ],
 )
-def test_a_heat_map_that_does_not_fit(values, message):
+def test_a_bad_heat_map_is_rejected(values, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         FrozenLake(size=5).show(values)

@@ -1,4 +1,4 @@
-"""CartPole and MountainCar in JAX, step for step beside Gymnasium's own."""
+"""CartPole and MountainCar in JAX, compared step by step with Gymnasium's."""
 
 import gymnasium
 import jax
@@ -12,12 +12,12 @@ PAIRS = {"CartPole-v1": JaxCartPole(), "MountainCar-v0": JaxMountainCar()}
 
 
 def swing(obs, step):
-    """Climbs the hill: push to where it rolls."""
+    """Climb the hill: push in the direction the car moves."""
     return 2 if obs[1] > 0 else 0
 
 
 def lean(obs, step):
-    """Balances for the whole time."""
+    """Balance for the whole episode."""
     return int(obs[2] + 0.2 * obs[3] + 0.02 * obs[0] + 0.05 * obs[1] > 0)
 
 
@@ -29,7 +29,7 @@ def stray(obs, step):
     ("name", "policy"),
     [("CartPole-v1", lean), ("CartPole-v1", stray), ("MountainCar-v0", swing), ("MountainCar-v0", stray)],
 )
-def test_step_for_step(name, policy):
+def test_every_step_equals_that_of_gymnasium(name, policy):
     env, pure = gymnasium.make(name), PAIRS[name]
     assert pure.observation_space(None).shape == env.observation_space.shape
     assert pure.action_space().n == env.action_space.n
@@ -43,7 +43,7 @@ def test_step_for_step(name, policy):
             action = policy(obs, step)
             obs, reward, terminated, truncated, _ = env.step(action)
             place, state, paid, over, _ = move(state, action)
-            # A step's rounding, not that of all before it: balancing is not stable.
+            # Compare single steps, because balancing amplifies rounding errors.
             assert np.asarray(place) == pytest.approx(obs, abs=2e-6)
             assert (float(paid), bool(over), bool(pure.is_truncated(state, None))) == (reward, terminated, truncated)
             state = state._replace(place=jnp.asarray(obs))
@@ -53,7 +53,7 @@ def test_step_for_step(name, policy):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_where_episodes_start(name):
+def test_start_states_have_the_same_distribution(name):
     env, pure = gymnasium.make(name), PAIRS[name]
     ours = np.array(jax.vmap(lambda key: pure.reset_env(key, None)[0])(jax.random.split(jax.random.key(0), 2000)))
     theirs = np.array([env.reset(seed=seed)[0] for seed in range(2000)])
@@ -62,7 +62,7 @@ def test_where_episodes_start(name):
     assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=6e-3)
 
 
-def test_where_only_the_hill_pays():
+def test_sparse_mountain_car_rewards_only_the_goal():
     def paid(env, position):
         state = env.reset_env(jax.random.key(0), None)[1]._replace(place=jnp.array([position, 0.05]))
         return float(env.step_env(None, state, 2, None)[2])

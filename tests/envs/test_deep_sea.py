@@ -1,4 +1,4 @@
-"""The deep sea: Gymnasium's, JAX's and the arrays against rules written once more, and against bsuite and gymnax."""
+"""Deep sea: the Gymnasium and JAX environments and the arrays, compared with plain rules, bsuite and gymnax."""
 
 import functools
 import re
@@ -24,7 +24,7 @@ SEAS = [
 
 
 def dive(sea, right, place, action):
-    """The rules: the next place, None below the last row, and the reward."""
+    """Apply the rules: return the next place and the reward."""
     (row, column), goes_right = place, action == right[place]
     reward = sea.treasure * (goes_right and column == sea.size - 1) - (
         sea.move_cost / sea.size if goes_right else 0.0
@@ -34,7 +34,7 @@ def dive(sea, right, place, action):
 
 
 def actions_of(sea, episodes=40):
-    """Mostly to the right, so that the treasure is found; the first episode finds it."""
+    """Yield policies that go mostly right, so that some find the treasure; the first one does."""
     rng, right = np.random.default_rng(0), right_actions(sea)
 
     def choose(often, row, column):
@@ -45,7 +45,7 @@ def actions_of(sea, episodes=40):
 
 
 @pytest.mark.parametrize("sea", SEAS, ids=repr)
-def test_all_three_follow_the_rules(sea):
+def test_both_environments_and_the_arrays_follow_the_rules(sea):
     right, mdp, found = right_actions(sea), deep_sea_mdp(sea), 0
     fields = {"size": sea.size, "actions": sea.actions, "actions_seed": sea.actions_seed}
     env = DeepSea(**fields, move_cost=sea.move_cost, treasure=sea.treasure)
@@ -72,7 +72,7 @@ def test_all_three_follow_the_rules(sea):
     assert 0 < found < 40
 
 
-def test_a_treasure_costs_its_way():
+def test_always_right_earns_the_best_return():
     for sea in SEAS:
         env = DeepSea(size=sea.size, move_cost=sea.move_cost, treasure=sea.treasure)
         env.reset()
@@ -91,14 +91,14 @@ def test_every_cell_on_or_below_the_diagonal_has_a_state():
 
 
 @pytest.mark.parametrize("render_mode", [None, "rgb_array", "ansi"])
-def test_gymnasium_s_checker_finds_nothing(render_mode):
+def test_the_environment_passes_the_env_checker(render_mode):
     env = gymnasium.make("adeu/DeepSea-v0", size=8, render_mode=render_mode)
     assert type(env.unwrapped) is DeepSea
     assert (env.observation_space.n, env.action_space.n) == (64, 2)
     check_env(env.unwrapped, skip_render_check=render_mode is None)
 
 
-def test_a_batch_of_seas_is_a_vmap():
+def test_vmap_over_episodes():
     sea = Sea(size=3)
     pure, key = JaxDeepSea(sea), jax.random.key(0)
     actions = np.array([[0, 0, 0], [0, 1, 1], [1, 1, 0], [1, 1, 1]])
@@ -114,7 +114,7 @@ def test_a_batch_of_seas_is_a_vmap():
     assert jax.vmap(episode)(actions) == pytest.approx([0.0, -2 * cost, -2 * cost, 0.99], abs=1e-6)
 
 
-def test_the_picture():
+def test_rendering_as_an_image():
     env = DeepSea(size=10, render_mode="rgb_array")
     env.reset()
     env.step(1)
@@ -143,7 +143,7 @@ def test_the_picture():
     assert tiles.GOAL in {tuple(color) for color in large.render()[-10:, -10:].reshape(-1, 3).tolist()}
 
 
-def test_the_text():
+def test_rendering_as_text():
     env = DeepSea(size=5, render_mode="ansi")
     env.reset()
     for action in (1, 0, 1):
@@ -167,14 +167,14 @@ BAD = [
 
 
 @pytest.mark.parametrize(("fields", "message"), BAD, ids=[message for _, message in BAD])
-def test_bad_settings_are_refused(fields, message):
+def test_bad_settings_are_rejected(fields, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Sea(**fields)
     with pytest.raises(ValueError, match=re.escape(message)):
         gymnasium.make("adeu/DeepSea-v0", **fields)
 
 
-def test_bad_steps_are_refused():
+def test_bad_calls_are_rejected():
     env = DeepSea(size=4)
     with pytest.raises(ResetNeeded, match="DeepSea: call reset"):
         env.step(1)
@@ -190,19 +190,19 @@ def test_bad_steps_are_refused():
 
 
 PEERS = [Sea(size=2), Sea(size=9), Sea(size=9, actions="shuffled", actions_seed=5), Sea(size=20, move_cost=0.5)]
-MISSING = "NOT COMPARED with its origin: install it (extra `peers`, an environment of its own)"
+MISSING = "not compared with the original: install the extra `peers` in a separate environment"
 
 
 def onehot(sea, cell, ended):
-    """The observation of bsuite: nothing after the end."""
+    """Return the observation of bsuite: zeros after the end."""
     return np.zeros(sea.size**2) if ended else np.eye(sea.size**2)[cell]
 
 
 @pytest.mark.parametrize("sea", PEERS, ids=repr)
-def test_step_for_step_as_bsuite_s(sea):
+def test_every_step_equals_that_of_bsuite(sea):
     peers = pytest.importorskip("bsuite.environments.deep_sea", reason=MISSING)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that actions are not shuffled
+        warnings.simplefilter("ignore")  # it warns that actions are not shuffled
         theirs = peers.DeepSea(
             sea.size,
             unscaled_move_cost=sea.move_cost,
@@ -222,7 +222,7 @@ def test_step_for_step_as_bsuite_s(sea):
 
 
 @pytest.mark.parametrize("sea", PEERS, ids=repr)
-def test_step_for_step_as_gymnax_s(sea):
+def test_every_step_equals_that_of_gymnax(sea):
     peers = pytest.importorskip("gymnax.environments.bsuite.deep_sea", reason=MISSING)
     theirs, ours, key = peers.DeepSea(sea.size), JaxDeepSea(sea), jax.random.key(0)
     params = theirs.default_params.replace(
@@ -244,7 +244,7 @@ def test_step_for_step_as_gymnax_s(sea):
         assert (np.ravel(obs) == onehot(sea, int(cell), ended)).all()
 
 
-def test_the_cells_of_a_small_sea():
+def test_cells_and_right_actions():
     assert sea_cells(Sea(size=3)).tolist() == [0, 3, 4, 6, 7, 8]
     assert right_actions(Sea(size=3)).tolist() == [[1] * 3] * 3
     one, other = (right_actions(Sea(size=20, actions="shuffled", actions_seed=seed)) for seed in (0, 1))
@@ -252,7 +252,7 @@ def test_the_cells_of_a_small_sea():
     assert 0.4 < one.mean() < 0.6
 
 
-def test_one_hot_observations_are_the_cells():
+def test_one_hot_observations_encode_the_cells():
     plain, vector = JaxDeepSea(Sea(size=4)), JaxDeepSea(Sea(size=4), one_hot=True)
     assert vector.observation_space(vector.default_params).shape == (16,)
     (cell, state), (seen, _) = (env.reset_env(None, Sea(size=4)) for env in (plain, vector))

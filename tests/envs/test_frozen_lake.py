@@ -1,4 +1,4 @@
-"""The Gymnasium environments."""
+"""The frozen lakes as Gymnasium environments."""
 
 import gymnasium
 import numpy as np
@@ -16,13 +16,13 @@ UP, RIGHT, DOWN, LEFT = range(4)
 
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("render_mode", [None, "rgb_array", "ansi"])
-def test_gymnasium_s_checker_finds_nothing(name, render_mode):
+def test_the_environments_pass_the_env_checker(name, render_mode):
     env = gymnasium.make(name, size=8, render_mode=render_mode)
     assert type(env.unwrapped) is IDS[name]
     check_env(env.unwrapped, skip_render_check=render_mode is None)
 
 
-def test_the_default_is_the_paper_s_size():
+def test_the_default_size_is_that_of_the_paper():
     env = gymnasium.make("adeu/FrozenLake-v0")
     assert env.observation_space.n == 1500**2
     assert env.unwrapped.lake.max_steps == 4500
@@ -40,7 +40,7 @@ def test_random_walks_follow_the_rules_and_the_arrays(kind, layout):
         assert (cell, info) == (0, {})
         steps = 0
         while not ended:
-            # Mostly forward, so that walks come far; forward is the best paid action.
+            # Mostly forward, the action with the highest reward, so that walks get far.
             action = int(mdp.reward[state].argmax() if rng.random() < 0.8 else rng.integers(4))
             expected = move(env.lake, path, unsafe, cell, action)
             obs, reward, terminated, truncated, info = env.step(action)
@@ -55,7 +55,7 @@ def test_random_walks_follow_the_rules_and_the_arrays(kind, layout):
     assert {"goal", "hole"} <= ends
 
 
-def test_the_whole_path_pays_the_table_s_total():
+def test_the_return_of_the_whole_path_is_the_maximum_of_the_paper():
     env = FrozenLake()
     env.reset()
     total, terminated = 0.0, False
@@ -67,7 +67,7 @@ def test_the_whole_path_pays_the_table_s_total():
     assert round(total, 1) == 104_487.0
 
 
-def test_holes_end_back_steps_and_bumps_do_not():
+def test_holes_end_the_episode_but_back_steps_and_bumps_do_not():
     env = FrozenLake(size=5)
     env.reset()
     assert env.step(RIGHT)[:4] == (1, pytest.approx(1 / 15), False, False)
@@ -76,7 +76,7 @@ def test_holes_end_back_steps_and_bumps_do_not():
     assert env.step(DOWN)[:4] == (5, -10.0, True, False)
 
 
-def test_an_unsafe_cell_pays_nothing_costs_ten_and_the_way_back_is_not_free():
+def test_an_unsafe_cell_has_reward_0_and_cost_10_and_the_way_back_is_punished():
     env = SafeFrozenLake(size=10)
     env.reset()
     for action in (RIGHT, DOWN, DOWN, DOWN):
@@ -87,7 +87,7 @@ def test_an_unsafe_cell_pays_nothing_costs_ten_and_the_way_back_is_not_free():
     assert env.step(RIGHT) == (33, -10.0, True, False, {"cost": 0.0})
 
 
-def test_an_episode_is_cut_after_three_times_the_size():
+def test_an_episode_is_truncated_after_three_times_the_size():
     env = FrozenLake(size=4)
     for _ in range(2):
         env.reset()
@@ -95,7 +95,7 @@ def test_an_episode_is_cut_after_three_times_the_size():
         assert ends == [(False, False)] * 11 + [(False, True)]
 
 
-def test_stepping_without_a_reset_is_refused():
+def test_stepping_without_a_reset_is_rejected():
     env = FrozenLake(size=4)
     with pytest.raises(ResetNeeded, match="FrozenLake: call reset"):
         env.step(RIGHT)

@@ -1,4 +1,4 @@
-"""The lake as data and as arrays."""
+"""The layouts, rewards and arrays of `Lake`."""
 
 import collections
 import dataclasses
@@ -24,7 +24,7 @@ lakes = st.builds(
 
 
 def forward_rewards(lake):
-    """What each step of the path pays, from start to goal."""
+    """Return the reward of each step of the path, from start to goal."""
     mdp = lake_mdp(lake)
     states = np.arange(len(path_cells(lake)) - 1)
     on_path = mdp.next_state[states] == states[:, None] + 1
@@ -33,27 +33,27 @@ def forward_rewards(lake):
     return mdp.reward[states][on_path]
 
 
-def test_the_paper_s_path_adds_up_to_the_table_s_maximum():
+def test_the_rewards_of_the_path_sum_to_the_maximum_of_the_paper():
     rewards = forward_rewards(Lake(size=1500))
     assert len(rewards) == 2998
     assert round(rewards.sum(), 1) == 104_487.0
     assert rewards[0] == pytest.approx(1 / 1_125_750)
 
 
-def test_the_printed_formula_adds_up_to_the_goal_and_little_more():
+def test_the_rewards_of_the_printed_formula_sum_to_little_more_than_the_goal():
     rewards = forward_rewards(Lake(size=1500, preset="printed"))
     assert rewards[1] == pytest.approx(1500 * 1501 / (1500**2 * (1500**2 + 1) / 2))
     assert rewards.sum() == pytest.approx(10_003, abs=0.1)
 
 
-def test_reward_scale_goal_and_back_cost_take_the_preset_s_place():
+def test_reward_scale_goal_and_back_cost_override_the_preset():
     lake = Lake(size=4, reward_scale=2.0, goal=7.0, back_cost=3.0)
     assert forward_rewards(lake).tolist() == [2.0, 10.0, 18.0, 20.0, 22.0, 7.0]
     assert lake_mdp(lake).reward[1].tolist() == [-3.0, -10.0, 10.0, -3.0]  # border, hole, forward, back
     assert dataclasses.replace(Lake(size=4), size=5).rewards == Lake(size=5).rewards
 
 
-def test_the_layouts():
+def test_paths_of_the_layouts():
     assert path_cells(Lake(size=10))[6:11].tolist() == [51, 61, 71, 81, 82]
     assert path_cells(Lake(size=4, layout="staircase")).tolist() == [0, 1, 5, 6, 10, 11, 15]
     slant = [3, 10, 17, 24, 23, 30, 37, 44]
@@ -79,7 +79,7 @@ def test_a_path_leads_from_corner_to_corner_and_never_touches_itself(lake):
 
 @given(lakes)
 @quick
-def test_no_way_to_the_goal_is_shorter_than_the_path_not_even_over_unsafe_cells(lake):
+def test_no_way_to_the_goal_is_shorter_than_the_path_even_over_unsafe_cells(lake):
     mdp = lake_mdp(lake)
     distance, queue = {mdp.start: 0}, collections.deque([mdp.start])
     goal = mdp.terminal & (mdp.reward == lake.rewards[1])
@@ -97,7 +97,7 @@ def test_no_way_to_the_goal_is_shorter_than_the_path_not_even_over_unsafe_cells(
 
 @given(lakes)
 @quick
-def test_the_arrays_say_what_the_rules_say(lake):
+def test_the_arrays_follow_the_rules(lake):
     mdp, path, unsafe = lake_mdp(lake), path_cells(lake).tolist(), unsafe_cells(lake).tolist()
     assert [array.dtype for array in mdp[:4]] == [np.int32, np.float64, np.bool_, np.float64]
     assert mdp.cell.tolist() == path[:-1] + unsafe
@@ -111,7 +111,7 @@ def test_the_arrays_say_what_the_rules_say(lake):
             assert following == state if ended else mdp.cell[following] == target
 
 
-def test_states_and_cells():
+def test_state_of_inverts_cell():
     mdp = lake_mdp(Lake(size=10, layout="Z", safe=True))
     assert (mdp.state_of(mdp.cell) == np.arange(len(mdp.cell))).all()
     assert mdp.state_of([99, 90, -5, 10**6]).tolist() == [-1, -1, -1, -1]
@@ -128,7 +128,7 @@ def test_unsafe_cells_of_the_l_lie_next_to_every_4th_cell_on_the_inner_side():
     assert unsafe_cells(Lake(size=10)).tolist() == []
 
 
-def test_a_bump_into_the_border_from_an_unsafe_cell_is_no_new_violation():
+def test_a_bump_into_the_border_from_an_unsafe_cell_has_no_cost():
     lake = Lake(size=12, layout="random", layout_seed=45, safe=True)
     assert 5 in unsafe_cells(lake)
     mdp = lake_mdp(lake)
@@ -137,7 +137,7 @@ def test_a_bump_into_the_border_from_an_unsafe_cell_is_no_new_violation():
     assert (mdp.reward[state, 0], mdp.cost[state, 0]) == (-10.0, 0.0)
 
 
-def test_every_layout_has_unsafe_cells_along_all_of_its_path():
+def test_every_layout_has_unsafe_cells_along_its_whole_path():
     for layout in LAYOUTS:
         lake = Lake(size=100, layout=layout, safe=True)
         unsafe = unsafe_cells(lake)
@@ -146,7 +146,7 @@ def test_every_layout_has_unsafe_cells_along_all_of_its_path():
 
 @given(lakes.map(lambda lake: dataclasses.replace(lake, safe=True)))
 @quick
-def test_unsafe_cells_are_free_nearer_to_the_middle_and_apart(lake):
+def test_unsafe_cells_are_off_the_path_nearer_to_the_middle_and_not_adjacent(lake):
     path, unsafe = path_cells(lake).tolist(), unsafe_cells(lake).tolist()
     assert len(set(unsafe)) == len(unsafe)
     assert not set(unsafe) & set(path)

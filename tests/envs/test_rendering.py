@@ -1,4 +1,4 @@
-"""What the pictures show."""
+"""Rendering of the lakes as images and text."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from adeu.envs import FrozenLake, SafeFrozenLake, picture
 
 
 def colors(image, tile, cell, size):
-    """All colours in a cell's tile."""
+    """Return all colors in the tile of a cell."""
     row, column = (tile * place for place in divmod(cell, size))
     return {tuple(color) for color in image[row : row + tile, column : column + tile].reshape(-1, 3).tolist()}
 
@@ -25,7 +25,7 @@ def lake():
     return env
 
 
-def test_every_kind_of_cell_has_its_look(lake):
+def test_every_kind_of_cell_has_its_colors(lake):
     image = lake.render()
     assert image.shape == (320, 320, 3)
     assert image.dtype == np.uint8
@@ -39,20 +39,20 @@ def test_every_kind_of_cell_has_its_look(lake):
     assert middle(image, 32, 1, 10) == picture.AGENT
 
 
-def test_the_dot_takes_the_letter_s_place():
+def test_the_agent_is_drawn_in_place_of_the_letter():
     env = FrozenLake(size=10, render_mode="rgb_array")
     env.reset()
     assert colors(env.render(), 32, 0, 10) == {picture.START, picture.AGENT, picture.WHITE, picture.LINE}
 
 
-def test_the_dot_follows_the_agent_into_the_hole(lake):
+def test_the_agent_is_drawn_in_a_hole(lake):
     lake.step(1)
     image = lake.render()
     assert middle(image, 32, 1, 10) == picture.ICE
     assert middle(image, 32, 2, 10) == picture.AGENT
 
 
-def test_a_heat_map_lies_over_the_cells_one_acts_in(lake):
+def test_a_heat_map_covers_only_path_and_unsafe_cells(lake):
     plain, values = lake.render(), np.zeros((10, 10))
     values[2, 1], values[3, 1], values[3, 2], values[5, 5] = 1.0, 0.5, 1.0, 1.0
     lake.show(values)
@@ -74,7 +74,7 @@ def test_tiles_shrink_with_the_lake(size, tile):
     assert env.render().shape == (size * tile, size * tile, 3)
 
 
-def test_small_tiles_have_plain_colours():
+def test_small_tiles_have_plain_colors():
     env = SafeFrozenLake(size=100, render_mode="rgb_array")
     env.reset()
     image = env.render()
@@ -85,13 +85,13 @@ def test_small_tiles_have_plain_colours():
     assert picture.GOAL in colors(image, 7, 9999, 100)
 
 
-def test_the_paper_s_lake_fits_a_screen_and_its_path_stays_whole():
+def test_the_lake_of_the_paper_fits_a_screen_and_its_path_is_unbroken():
     env = FrozenLake(render_mode="rgb_array")
     env.reset()
     image = env.render()
     assert image.shape == (750, 750, 3)
     dot, goal = ((image == color).all(axis=-1).nonzero() for color in (picture.AGENT, picture.GOAL))
-    assert min(len(dot[0]), len(goal[0])) > 40  # whole discs, though both stand in a corner
+    assert min(len(dot[0]), len(goal[0])) > 40  # whole discs, even in a corner
     assert max(dot[0].max(), dot[1].max()) < 10
     assert min(goal[0].min(), goal[1].min()) >= 740
     assert (image[20:750, 0] == picture.ICE).all()
@@ -99,7 +99,7 @@ def test_the_paper_s_lake_fits_a_screen_and_its_path_stays_whole():
     assert (image[20:700, 20:] == picture.HOLE).all()
 
 
-def test_text():
+def test_rendering_as_text():
     env = SafeFrozenLake(size=9, render_mode="ansi")
     env.reset()
     for action in (1, 2):

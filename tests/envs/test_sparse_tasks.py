@@ -1,4 +1,4 @@
-"""Tasks where exploration decides: their equations, both faces, and that noise fails where a controller succeeds."""
+"""Sparse tasks: their equations, the JAX and Gymnasium versions, and that controllers succeed where noise fails."""
 
 import gymnasium
 import jax
@@ -19,7 +19,7 @@ TASKS = {
     "ContinuousLake": JaxContinuousLake(),
 }
 GOOD = {"SparsePendulum": 135.0, "SwingUp": 160.0, "PointMaze": 80.0, "ContinuousLake": 10.5, "car": 85.0}
-"""What each controller is paid, at least."""
+"""The lowest return of each controller."""
 
 
 def make(name):
@@ -47,8 +47,8 @@ def play(env, policy, seed):
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_step_is_that_of_the_equations(name):
-    """From many places, far from and near the walls, the tracks' ends, the top and the goal."""
+def test_every_step_follows_the_equations(name):
+    """From random states, including some near walls, ends of the track, the top and the goal."""
     task, rng = TASKS[name], np.random.default_rng(0)
     half = float(task.action_space().high[0])
     step = jax.jit(lambda state, action: task.step_env(None, state, action, None))
@@ -60,7 +60,7 @@ def test_a_step_is_that_of_the_equations(name):
         state = task.reset_env(jax.random.key(0), None)[1]._replace(place=jnp.asarray(place))
         obs, state, reward, terminated, info = step(state, jnp.asarray(action, jnp.float32))
         after, pays, ends = equations.STEPS[name](place, action.tolist(), task)
-        near = 4e-4 if name == "PointMaze" else 1e-5  # the reference walks in small parts
+        near = 4e-4 if name == "PointMaze" else 1e-5  # the reference moves in small parts
         np.testing.assert_allclose(np.asarray(state.place), after, atol=near, rtol=1e-5)
         np.testing.assert_allclose(obs, equations.observed(name, after, task), atol=near, rtol=1e-5)
         assert (float(reward), bool(terminated), int(state.time), info) == (pytest.approx(pays), ends, 1, {})
@@ -84,7 +84,7 @@ def _place(name, rng):
     return int(rng.integers(20))
 
 
-def test_no_walk_leads_through_the_wall():
+def test_the_wall_cannot_be_crossed():
     task, rng = JaxPointMaze(), np.random.default_rng(1)
     step = jax.jit(jax.vmap(lambda state, action: task.step_env(None, state, action, None)[1]))
     state = jax.vmap(lambda key: task.reset_env(key, None)[1])(jax.random.split(jax.random.key(0), 500))
@@ -98,25 +98,25 @@ def test_no_walk_leads_through_the_wall():
         through = (before[:, 1] * y < 0) & (before[:, 0] < -0.16)
         crossed |= through
     assert not crossed.any()
-    assert (np.asarray(state.place)[:, 1] > 0.1).any(), "some walk around it"
+    assert (np.asarray(state.place)[:, 1] > 0.1).any(), "no walk went around the wall"
 
 
 @pytest.mark.parametrize("name", [*TASKS, "car"])
-def test_a_controller_is_paid_and_noise_is_not(name):
+def test_a_controller_succeeds_and_noise_does_not(name):
     env = make(name)
     returns = [play(env, controller(name), seed) for seed in range(3)]
     assert min(returns) >= GOOD[name], returns
     rng, half = np.random.default_rng(0), env.action_space.high
     noisy = [play(env, lambda obs: half * 0.5 * rng.normal(size=half.shape), seed) for seed in range(20)]
     if name == "ContinuousLake":
-        assert max(noisy) < 0.8, "at most 5 of 20 places"
+        assert max(noisy) < 0.8, "noise got further than 5 of 20 places"
     else:
         assert max(noisy) <= 0, noisy
 
 
 @pytest.mark.filterwarnings("ignore:.*(symmetric and normalized|A Box observation space m):UserWarning")
 @pytest.mark.parametrize("name", TASKS)
-def test_both_faces_are_one_task(name):
+def test_the_gymnasium_and_jax_versions_are_equal(name):
     env, task, rng = make(name), TASKS[name], np.random.default_rng(0)
     check_env(env.unwrapped, skip_render_check=True)
     obs, _ = env.reset(seed=3)
@@ -148,7 +148,7 @@ def test_episodes_are_truncated(name):
         env.unwrapped.step(still)
 
 
-def test_where_episodes_start():
+def test_start_states_are_uniform_in_their_range():
     def starts(task):
         return np.array(
             jax.vmap(lambda key: task.reset_env(key, None)[1].place)(jax.random.split(jax.random.key(0), 999))
@@ -171,7 +171,7 @@ PAIRS = {"MountainCarContinuous-v0": JaxMountainCarContinuous(), "Pendulum-v1": 
 
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("stray", [False, True])
-def test_step_for_step_beside_gymnasium(name, stray):
+def test_every_step_equals_that_of_gymnasium(name, stray):
     env, pure = gymnasium.make(name), PAIRS[name]
     assert pure.observation_space().shape == env.observation_space.shape
     np.testing.assert_array_equal(pure.observation_space().high, env.observation_space.high)
@@ -195,7 +195,7 @@ def test_step_for_step_beside_gymnasium(name, stray):
         assert terminated == (name.startswith("Mountain") and not stray)
 
 
-def test_bad_arguments():
+def test_bad_arguments_are_rejected():
     with pytest.raises(ValueError, match=r"GymTask: task takes 'SparsePendulum' or .*; did you mean 'PointMaze'"):
         GymTask("Pointmaze")
     with pytest.raises(ValueError, match="JaxContinuousLake: size takes a whole number >= 1, got 0"):

@@ -1,4 +1,4 @@
-"""Background knowledge: the lake's side branch, the demonstrations, and who recovers."""
+"""Background knowledge: the side branch of the lake, the demonstrations, and which cases recover."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ MDP, WAYS = background.with_branch(lake_mdp(Lake(size=SIZE)), branch=3, prize=1.
 
 
 @pytest.mark.parametrize(("name", "last", "steps"), [("right", 1e5, 22), ("hole", -10.0, 10), ("away", 1.0, 13)])
-def test_a_demonstration_leads_where_it_should(name, last, steps):
+def test_a_demonstration_ends_as_intended(name, last, steps):
     states, actions = WAYS[name]
     assert len(states) == steps
     assert (MDP.next_state[states[:-1], actions[:-1]] == states[1:]).all()
@@ -22,7 +22,7 @@ def test_a_demonstration_leads_where_it_should(name, last, steps):
     assert MDP.reward[states[-1], actions[-1]] == last
 
 
-def test_the_branch_is_safe_only_along_itself():
+def test_every_step_off_the_branch_ends_the_episode():
     plain = lake_mdp(Lake(size=SIZE))
     changed = np.argwhere(MDP.next_state[: len(plain.reward)] != plain.next_state)
     assert len(changed) == 1
@@ -31,7 +31,7 @@ def test_the_branch_is_safe_only_along_itself():
         assert np.count_nonzero(~MDP.terminal[cell]) == (2 if i < 2 else 1)
         assert (middle if i == 0 else cell - 1) in MDP.next_state[cell][~MDP.terminal[cell]]
         assert sorted(MDP.reward[cell])[:3] == [-10.0] * 3
-    assert MDP.reward[middle].max() > 1.0  # a step forward pays more than the other shore
+    assert MDP.reward[middle].max() > 1.0  # a step forward has a higher reward than the end of the branch
 
 
 def recovered(case):
@@ -41,7 +41,7 @@ def recovered(case):
     return next((row["episode"] for row in rows if row["solved"]), None)
 
 
-def test_who_recovers():
+def test_cases_recover_as_expected():
     assert recovered("right rho=0") == 10
     assert 10 < recovered("none") < 500
     assert recovered("hole rho=0") < recovered("none")

@@ -1,4 +1,4 @@
-"""Control tasks as experiments: what a run is made of, and their figures by hand."""
+"""Control tasks as experiments: their settings, and metrics computed by hand."""
 
 import dataclasses
 
@@ -11,14 +11,14 @@ from adeu.experiments import cart_pole, mountain_car
 from adeu.experiments.lib import control_tasks
 
 
-def test_what_is_run():
+def test_settings_of_the_cases():
     rnd = cart_pole.EXPERIMENT.cases["rnd"].trainer(0)
     assert isinstance(rnd.loop.agent.explorer.f, adeu.Rnd)
     assert (rnd.goal, rnd.loop.evaluate_episodes, rnd.loop.env.limit) == (475.0, 100, 500)
     ez, coin = (mountain_car.EXPERIMENT.cases[case] for case in ("ez-adeu", "eps-greedy"))
     tossing = dataclasses.replace(ez.agent.explorer, D=coin.agent.explorer.D)
     same = dataclasses.replace(ez, agent=dataclasses.replace(ez.agent, explorer=tossing))
-    assert same == coin, "the same but for D"
+    assert same == coin, "the cases differ in more than D"
     assert ez.trainer(0).loop.agent.from_zero
     assert not mountain_car.EXPERIMENT.cases["ez-adeu-usual-init"].trainer(0).loop.agent.from_zero
     assert (ez.trainer(0).goal, ez.trainer(0).loop.env) == (0.95, JaxMountainCar(sparse=True))
@@ -30,7 +30,7 @@ def test_what_is_run():
         dataclasses.replace(ez, agent=None)
 
 
-def test_figures_by_hand():
+def test_metrics_computed_by_hand():
     solved = np.array([[0.0, 1, 0], [0, 0, 0], [0, 0, 1]])
     curves = {"solved": solved, "step": np.array([[10.0, 20, 30]] * 3)}
     figures = {metric.name: metric.of(curves).tolist() for metric in control_tasks.METRICS[:2]}

@@ -1,4 +1,4 @@
-"""Experiments: their cases train, and their figures are what they say."""
+"""Experiments: their cases train, and their metrics are right."""
 
 import dataclasses
 import importlib
@@ -35,21 +35,21 @@ CURVES = {
 
 
 class TestMetrics:
-    def test_by_hand(self):
+    def test_metrics_computed_by_hand(self):
         assert MEAN.of(CURVES).tolist() == [10, 12]
         assert MAX.over(MAX.of(CURVES)) == (25, None, None)
         assert FIRST_SOLVED.of(CURVES).tolist() == [200, 300]
         assert SOLVED.of(CURVES).tolist() == [True, True]
         assert VIOLATIONS.of(CURVES) == pytest.approx([1 / 3, 0])
 
-    def test_never_solved_is_no_number(self):
+    def test_first_solved_is_infinite_if_never_solved(self):
         curves = CURVES | {"solved": np.array([[0.0, 0, 0], [0, 0, 1]])}
         assert FIRST_SOLVED.of(curves).tolist() == [np.inf, 300]
         assert FIRST_SOLVED.over(FIRST_SOLVED.of(curves)).value is None
         assert SOLVED.of(curves).tolist() == [False, True]
 
 
-def test_the_experiments_are_the_modules_that_have_one():
+def test_every_module_with_an_experiment_is_listed():
     modules = (
         importlib.import_module(f"{experiments.__name__}.{m.name}")
         for m in pkgutil.iter_modules(experiments.__path__)
@@ -62,7 +62,7 @@ def test_the_experiments_are_the_modules_that_have_one():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_experiment_is_whole(name):
+def test_every_experiment_is_consistent(name):
     assert find(name).name == name
     for experiment in locate(name):
         assert set(experiment.paper) <= set(experiment.cases)
@@ -75,7 +75,7 @@ def test_every_experiment_is_whole(name):
         assert (alone.name, alone.compared_with) == (experiment.name, experiment.compared_with)
 
 
-def test_the_names_that_programs_rely_on():
+def test_public_names_of_cases_and_metrics():
     assert list(find("frozen-lake").cases) == ["eps-greedy", "adeu", "im", "ucb"]
     names = ["eps-greedy", "im", "ucb", "adeu-eq1", "adeu-eq5", "adeu-eq6"]
     assert list(find("safe-frozen-lake").cases) == names
@@ -83,7 +83,7 @@ def test_the_names_that_programs_rely_on():
 
 
 PLACES = (0.05, 0.25)
-"""In training, of traced episodes."""
+"""Places of traced episodes in training."""
 
 
 def small(setting, size=30, episodes=1000, **changes):
@@ -99,7 +99,7 @@ def rows(setting, seed=0):
 
 
 class TestLakes:
-    def test_the_shared_settings(self):
+    def test_settings_of_the_paper(self):
         setting = lake_setting.adeu_counts()
         explorer = adeu.Explorer(adeu.Counts(beta=0.9), adeu.ShiftedSigmoid(2.0), adeu.Categorical())
         assert setting.agent == adeu.tabular.QLearning(explorer, alpha=1.0, gamma=0.99, q=0.0)
@@ -108,7 +108,7 @@ class TestLakes:
         assert lake_setting.intrinsic_motivation().agent.intrinsic == 0.9
         assert lake_setting.ucb().agent.learners == adeu.tabular.Learners(5, 0.5, 1.0, 10.0)
 
-    def test_the_mentor_teaches_the_cells_beside_unsafe_ones(self):
+    def test_the_mentor_initializes_values_beside_unsafe_cells(self):
         setting = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq1"])
         job, mdp = setting.trainer(0).job, lake_mdp(setting.lake)
         enters = mdp.cost > 0
@@ -119,7 +119,7 @@ class TestLakes:
         other = small(safe_frozen_lake.EXPERIMENT.cases["adeu-eq6"]).trainer(0).job
         assert (other.visits == 0).all()
 
-    def test_intrinsic_motivation_that_acts_greedily_is_in_the_sensitivity_table(self):
+    def test_greedy_intrinsic_motivation_is_in_the_sensitivity_table(self):
         cases, table = frozen_lake_sensitivity.CASES, find("frozen-lake")
         assert table.cases["im"].agent.explorer.f == adeu.Constant(0.01)
         assert "epsilon of 0.01, where the paper's text says that it acts greedily" in table.lesson
@@ -129,8 +129,8 @@ class TestLakes:
         found = {case: rows(small(cases[case], episodes=300)) for case in ("im", "im epsilon=0 beta=0.9")}
         assert found["im epsilon=0 beta=0.9"]["solved"].any()
 
-    def test_the_papers_first_solved_is_not_our_figure(self):
-        """Ours is a mean over 5 seeds of multiples of 100."""
+    def test_first_solved_of_the_paper_is_another_metric(self):
+        """Ours is a mean of multiples of 100 over 5 seeds."""
         table = find("frozen-lake")
         assert 5 * table.paper["adeu"]["first_solved"] % 100 != 0
         assert "4,515 is not a mean of five multiples of 100" in table.lesson
@@ -154,7 +154,7 @@ class TestLakes:
         assert cases["adeu back_cost=0"].lake == Lake(back_cost=0.0)
         assert len({repr(case) for case in cases.values()}) == len(cases)
 
-    def test_traces_are_written_for_the_episodes_asked_for(self):
+    def test_traces_are_of_the_requested_episodes(self):
         trainer = dataclasses.replace(small(lake_setting.adeu_counts()), traced=PLACES).trainer(0)
         traces = {}
         while trainer.done < trainer.total:
@@ -171,7 +171,7 @@ class TestLakes:
 
 
 class TestTheorem1:
-    def test_going_on_from_a_checkpoint_changes_nothing(self):
+    def test_resuming_from_a_checkpoint_gives_the_same_rows(self):
         setting = dataclasses.replace(theorem_1.METHODS["adeu"], episodes=40, states=6)
         whole, first, second = setting.trainer(3), setting.trainer(3), setting.trainer(3)
         pieces = [whole.advance() for _ in range(40)]
@@ -183,7 +183,7 @@ class TestTheorem1:
         for name, column in pieces[-1].traces["claim"].items():
             np.testing.assert_array_equal(column, rest[-1].traces["claim"][name])
 
-    def test_adeu_explores_less_where_it_found_the_best_action_and_epsilon_does_not(self):
+    def test_adeu_reduces_exploration_after_finding_the_best_action_and_epsilon_greedy_does_not(self):
         reduced = {}
         for name in ("adeu", "eps-greedy-0.1"):
             trainer = dataclasses.replace(theorem_1.METHODS[name], states=8, episodes=150).trainer(0)
@@ -191,7 +191,7 @@ class TestTheorem1:
             reduced[name] = pieces[-1].traces["claim"]["reduced"].mean()
         assert reduced == {"adeu": 1.0, "eps-greedy-0.1": 0.0}
 
-    def test_pictures_and_figures(self, tmp_path):
+    def test_figures_and_plots(self, tmp_path):
         cases = {name: dataclasses.replace(case, states=5, episodes=30) for name, case in theorem_1.METHODS.items()}
         experiment = dataclasses.replace(theorem_1.EXPERIMENT, cases=cases)
         assert adeu.runs.sweep(experiment.specs([0, 1]), tmp_path, 1) == {}
@@ -215,7 +215,7 @@ class TestDeepSea:
         found = deep_sea.solved_at({"step": np.stack([steps] * 3), "solved": solved})
         assert found.tolist() == [152_000, np.inf, 1_000]
 
-    def test_ez_adeu_solves_a_small_sea_and_says_when_it_first_hit(self):
+    def test_ez_adeu_solves_a_small_sea_and_records_the_first_hit(self):
         setting = dataclasses.replace(deep_sea.cases(10)["ez-carried"], steps=150_000)
         found = rows(setting)
         assert found["step"].tolist() == [1000 * (i + 1) for i in range(150)]
@@ -224,11 +224,11 @@ class TestDeepSea:
         assert 0 < hit[-1] <= found["step"][found["solved"].argmax()]
         assert set(hit) <= {0, hit[-1]}
 
-    def test_shuffled_seas_are_other_seas(self):
+    def test_shuffled_seas_differ_from_fixed_ones(self):
         fixed, other = deep_sea.cases(10)["ez-cut"], deep_sea.shuffled(deep_sea.cases(10)["ez-cut"])
         assert not np.array_equal(fixed.trainer(0).job.model.next_state, other.trainer(0).job.model.next_state)
 
-    def test_a_family_runs_as_one_and_draws_its_figure(self, tmp_path):
+    def test_all_members_run_together_and_draw_a_plot(self, tmp_path):
         members = [
             dataclasses.replace(
                 member,
@@ -248,7 +248,7 @@ class TestDeepSea:
 
 
 @pytest.mark.parametrize(("seeds", "said"), [(3, "single runs"), (6, "95% intervals")])
-def test_the_figure_over_sizes_says_what_it_draws(seeds, said, tmp_path):
+def test_the_plot_over_sizes_names_runs_or_intervals(seeds, said, tmp_path):
     steps = np.tile(np.arange(1, 301) * 1000.0, (seeds, 1))
     solved = (steps >= np.linspace(10_000, 90_000, seeds)[:, None]).astype(float)
     curve = {"seed": np.arange(seeds), "step": steps, "solved": solved}
@@ -257,13 +257,13 @@ def test_the_figure_over_sizes_says_what_it_draws(seeds, said, tmp_path):
     assert titles == [said]
 
 
-def test_theorem_2_brackets_the_truth():
+def test_the_bounds_of_theorem_2_bracket_the_exact_probability():
     (row,) = theorem_2.TreasureSetting(size=30, mu=2.0, steps=100_000, runs=50).trainer(0).advance().rows
     assert row["proof"] <= row["exact"] < row["statement"]
     assert abs(row["simulated"] - row["exact"]) < 0.3
 
 
-def test_theorem_2_sums_up_all_simulations(tmp_path):
+def test_theorem_2_pools_all_simulations(tmp_path):
     (case, setting), *_ = theorem_2.EXPERIMENT.cases.items()
     small = dataclasses.replace(setting, size=30, mu=2.0, steps=100_000, runs=20)
     experiment = dataclasses.replace(theorem_2.EXPERIMENT, cases={case: small})

@@ -1,4 +1,4 @@
-"""The exploration tasks as experiments: their cases, a tiny run of each task, controls, and figures by hand."""
+"""The exploration tasks as experiments: their cases, a tiny run of each task, controls, and metrics by hand."""
 
 import dataclasses
 import json
@@ -43,28 +43,28 @@ QUICK = ("PointMaze", "DeepSea-30")
 @pytest.mark.parametrize(
     "task", [*QUICK, *(pytest.param(task, marks=pytest.mark.slow) for task in TINY if task not in QUICK)]
 )
-def test_a_tiny_run_of_each_task(task):
+def test_every_task_trains(task):
     trainer = tiny(MEMBERS[task].cases[TINY[task]]).trainer(0)
     (row,) = trainer.advance().rows
     assert row["step"] == trainer.total == 20
     assert np.isfinite(list(row.values())).all()
 
 
-def test_what_is_run():
+def test_settings_of_the_cases():
     assert set(MEMBERS) == set(explore.SCALES) == set(TUNED) <= set(TASKS)
     for task, member in MEMBERS.items():
         assert member.compared_with in member.cases
         tuned = TUNED[task]
         for case, setting in member.cases.items():
             assert (setting.env, setting.steps, setting.enough, setting.agent.hidden) == (task, 30_000, 0, (64, 64))
-            assert setting.recorded == (case == tuned.adaptive), "controls need no more"
+            assert setting.recorded == (case == tuned.adaptive), "only the source of the controls is recorded"
             if case in ("rnd", "q-std", "sac-rnd", tuned.noise):
                 assert type(setting.agent.explorer.D) is type(explore.noises(task)[tuned.noise])
         mean, shuffled = (member.cases[f"{tuned.adaptive}-{control}"] for control in ("mean-matched", "shuffled"))
         assert dataclasses.replace(shuffled, control="mean") == mean
         source = member.cases[tuned.adaptive]
         same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
-        assert same == source.agent, "the same but for f and g"
+        assert same == source.agent, "the agents differ in more than f and g"
         assert mean.source == tuned.adaptive
 
 
@@ -80,7 +80,7 @@ def test_candidates_are_the_cases_with_an_amplitude():
 
 
 def scored(*rows):
-    """A task's summary, from candidates with their final score and area."""
+    """Return the summary of a task from candidates with their final score and area."""
     return [
         {"case": each.name, "metric": metric, "value": value}
         for each, *values in rows
@@ -88,7 +88,7 @@ def scored(*rows):
     ]
 
 
-def test_the_choice_by_hand():
+def test_the_choice_computed_by_hand():
     white, whiter, pink = (Candidate("constant", D, c) for D, c in (("white", 0.3), ("white", 1.0), ("pink", 0.3)))
     rnd, other, q_std = (
         Candidate(*each) for each in (("rnd", "pink", 1.0), ("rnd", "white", 1.0), ("q-std", "pink", 0.3))
@@ -103,19 +103,21 @@ def test_the_choice_by_hand():
         ),
     )  # fmt: skip
     chosen = {"white": 1.0, "pink": 0.3, "rnd": 1.0, "q-std": 0.3, "sb3-ou": 0.3, "rnd-bonus": 0.03}
-    assert choose(first) == ("pink", "rnd", chosen), "the area decides between equals"
+    assert choose(first) == ("pink", "rnd", chosen), "the area must break ties"
     second = scores(every, scored(*((each, 0.5 if each in (pink, rnd) else 0.4, 0.0) for each in every)))
     hopeless = scores(every, scored(*((each, 0.0, 0.0) for each in every)))
     ranked = rank({"first": first, "second": second, "hopeless": hopeless})
     assert [each.name for each, _ in ranked[:3]] == ["rnd-pink-1", "constant-pink-0.3", "rnd-white-1"], (
-        "and between these"
+        "the area must break ties in the ranking"
     )
-    assert ranked[0][1] == pytest.approx({"first": 0.8 / 0.9, "second": 1.0}), "the bonus is no explorer"
+    assert ranked[0][1] == pytest.approx({"first": 0.8 / 0.9, "second": 1.0}), (
+        "scores must exclude the bonus, which is not an explorer"
+    )
     assert {each.kind for each, _ in ranked} == {"constant", "rnd", "sb3-ou"}
 
 
-def test_the_choices_are_those_of_the_results():
-    """What was tuned, and the default, are what the kept results say."""
+def test_the_choices_match_the_stored_results():
+    """The tuned values and the default explorers follow from the stored results."""
     found = {}
     for task, candidates in explore_tuning.CANDIDATES.items():
         rows = json.loads((RESULTS / "explore-tuning" / task / "summary.json").read_text())
@@ -130,8 +132,8 @@ def test_the_choices_are_those_of_the_results():
     assert adeu.recipes.default(discrete) == agent.explorer
 
 
-def test_figures_by_hand():
-    """Returns of 3 seeds on the maze, where 90 counts as 1, and on the car."""
+def test_metrics_computed_by_hand():
+    """Returns of 3 seeds in the maze, where 90 is scaled to 1, and of the car."""
     returns = np.array([[0.0, 0, 0.5, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
     final, area = (metric.of({"return": 90 * returns}) for metric in explore.metrics("PointMaze")[:2])
     np.testing.assert_allclose(final, [0.9, 0, 1])
@@ -141,7 +143,7 @@ def test_figures_by_hand():
 
 
 def fading(setting):
-    """Where f is RND, one that is not saturated."""
+    """Replace f by an RND that is not saturated."""
     explorer = dataclasses.replace(setting.agent.explorer, f=adeu.Rnd(scale=0.3))
     return dataclasses.replace(setting, agent=dataclasses.replace(setting.agent, explorer=explorer))
 
@@ -168,7 +170,7 @@ def test_a_control_has_the_spreads_of_its_source():
 
 @pytest.mark.slow
 def test_runs_in_folders(tmp_path):
-    """RND and a control, as the command runs them: a control starts from what its source kept."""
+    """Run RND and a control as the command does: a control starts from the arrays that its source kept."""
     whole = MEMBERS["PointMaze"]
     cases = {case: tiny(whole.cases[case]) for case in ("rnd", "rnd-mean-matched")}
     member = dataclasses.replace(whole, cases=cases | {"rnd": fading(cases["rnd"])}, reference="rnd")
@@ -180,7 +182,7 @@ def test_runs_in_folders(tmp_path):
     assert found == {"rnd": pytest.approx(spreads.mean()), "rnd-mean-matched": pytest.approx(spreads[10:].mean())}
 
 
-def test_pictures(tmp_path):
+def test_plots_are_drawn(tmp_path):
     steps, seeds = np.tile(np.arange(1, 6) * 1000.0, (5, 1)), np.arange(5.0)
     curve = {"step": steps, "return": np.random.default_rng(0).random((5, 5)), "spread": steps / 5000, "seed": seeds}
     curves = {"white": curve, "rnd": curve}
@@ -192,7 +194,7 @@ def test_pictures(tmp_path):
         assert all(picture.stat().st_size > 1000 for picture in pictures)
 
 
-def test_the_table_by_hand():
+def test_the_table_computed_by_hand():
     ours, theirs = [0.2, 0.4, 0.6, 0.8, 0.9], [0.1, 0.1, 0.2, 0.2, 0.2]
     head = {"metric": "final", "paper": None}
     more = difference(ours, theirs, iqm)

@@ -1,4 +1,4 @@
-"""The table of earlier methods: its cases, how their values were chosen, and figures by hand."""
+"""The table of earlier methods: its cases, the choice of their values, and metrics by hand."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ def test_the_values_are_those_that_tuning_chose(task):
     assert family_tuning.choose(task, rows) == TUNED[task]
 
 
-def test_tuning_chooses_the_highest_mean_and_of_equals_the_first():
+def test_tuning_chooses_the_highest_mean_and_the_first_of_ties():
     rows = [
         {"case": family_tuning.named(name, value), "metric": "mean", "value": min(place, 1) + 0.5}
         for name, method in METHODS.items()
@@ -30,7 +30,7 @@ def test_tuning_chooses_the_highest_mean_and_of_equals_the_first():
     assert family_tuning.choose("sea", rows) == {name: method.values[1] for name, method in METHODS.items()}
 
 
-def test_every_method_has_the_same_budget_and_other_seeds():
+def test_every_method_has_the_same_budget_and_new_seeds():
     assert all(len(set(method.values)) == 3 for method in METHODS.values())
     assert not set(family.SEEDS) & set(family_tuning.SEEDS)
     for one, other in zip(family.EXPERIMENT.members, family_tuning.EXPERIMENT.members, strict=True):
@@ -40,7 +40,7 @@ def test_every_method_has_the_same_budget_and_other_seeds():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_method_of_a_task_has_the_same_learner(task):
-    own = {"ucb", "bdqn"}  # several tables of it
+    own = {"ucb", "bdqn"}  # these have several tables
     agents = [each.build(task, each.values[0]).agent for name, each in methods(task).items() if name not in own]
     assert len(agents) == 16
     assert len({dataclasses.replace(agent, explorer=agents[0].explorer) for agent in agents}) == 1
@@ -67,14 +67,14 @@ def curves(returns, explored):
     }
 
 
-def test_figures_by_hand():
+def test_metrics_computed_by_hand():
     made = curves([[0.0, 0.5], [-1.0, 2.0]], [[1.0, 0.0], [0.0, 0.2]])
     assert family.scaled("sea", made).tolist() == [[0.0, 0.5], [0.0, 1.0]]
     assert family.final("sea", made).tolist() == [0.5, 1.0]
     assert family.explored(made).tolist() == pytest.approx([0.25, 0.15])
 
 
-def test_the_picture(tmp_path):
+def test_the_plot_is_drawn(tmp_path):
     made = curves([[0.0, 0.9]] * 6, [[0.1, 0.0]] * 6)
     members = {f"family/{task}": dict.fromkeys(methods(task), made) for task in TASKS}
     assert [path.name for path in family.draw_all(members, tmp_path)] == ["explored.png", "explored.svg"]

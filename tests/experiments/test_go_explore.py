@@ -1,4 +1,4 @@
-"""Go-Explore beside ADEU, on tasks small enough for a test."""
+"""Go-Explore compared with ADEU, on small tasks."""
 
 import dataclasses
 
@@ -12,13 +12,13 @@ def solved(setting, episodes):
     return next((row["episode"] for row in rows if row["solved"]), None)
 
 
-def test_go_explore_solves_a_shuffled_sea_in_which_a_coin_does_not():
+def test_go_explore_solves_a_shuffled_sea_and_epsilon_greedy_does_not():
     cases = go_explore.in_sea(8)
     assert solved(cases["go-explore"], 1_000) is not None
     assert solved(cases["eps-greedy"], 1_000) is None
 
 
-def test_repetition_decides_on_a_lake_with_straight_parts():
+def test_repeating_actions_helps_on_a_lake_with_straight_parts():
     cases = go_explore.on_lake(Lake(20))
     assert solved(cases["go-explore"], 2_000) < solved(cases["go-explore mean=1"], 2_000)
 

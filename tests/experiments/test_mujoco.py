@@ -1,4 +1,4 @@
-"""The main table's settings: the cases, what controls are made of, and what they refuse."""
+"""The main table: its cases, and how controls are made from their sources."""
 
 import dataclasses
 import json
@@ -23,7 +23,7 @@ APPENDIX = ["q-std-lam10", "q-std-rho0"]
 READINGS = ["rnd-32", "rnd-mean", "rnd-rollout-c"]
 
 
-def test_every_domain_has_the_rows_the_controls_and_the_papers_figures():
+def test_every_domain_has_the_rows_controls_and_results_of_the_paper():
     for name, rate, capacity in (("mujoco", 5e-5, 100_000), ("mujoco-td3", 3e-4, 1_000_000)):
         members = locate(name)
         assert [member.name for member in members] == [f"{name}/{env}" for env in ENVIRONMENTS]
@@ -49,11 +49,11 @@ def test_other_readings_of_rnd():
     assert mean.scale**2 == pytest.approx(187.5**2 / 32)
     rollout = explorers["rnd-rollout-c"]
     assert dataclasses.replace(rollout.f, c=0.2) == explorers["rnd"].f
-    assert np.asarray(rollout.g(jnp.float32(rollout.f.c))) == np.float32(0.2)  # g(c) is c, to the last bit
+    assert np.asarray(rollout.g(jnp.float32(rollout.f.c))) == np.float32(0.2)  # g(c) is 0.2, to the last bit
     assert np.asarray(explorers["rnd"].g(jnp.float32(explorers["rnd"].f.c))) == pytest.approx(0.11, abs=1e-3)
 
 
-def test_every_case_names_its_composition_in_full(capsys, monkeypatch):
+def test_the_listing_shows_the_composition_of_every_case(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     assert listing.main(List("mujoco/Hopper-v5")) == 0
     told = [line.strip() for line in capsys.readouterr().out.splitlines()]
@@ -70,7 +70,7 @@ def test_every_case_names_its_composition_in_full(capsys, monkeypatch):
     assert "deep-sea/100" in capsys.readouterr().out
 
 
-def test_the_ablation_of_g_has_both_g_and_both_remedies():
+def test_the_ablation_of_g_has_both_g_with_gating_and_weighting():
     for member, env in zip(locate("g-ablation"), ENVIRONMENTS, strict=True):
         assert member.name == f"g-ablation/{env}"
         kinds = ["sigmoid", "saturating", "saturating-gated", "saturating-weighted"]
@@ -88,13 +88,13 @@ def test_the_ablation_of_g_has_both_g_and_both_remedies():
                 assert member.cases[f"{source}-saturating-{remedy}"] == dataclasses.replace(setting, agent=agent)
 
 
-def test_a_control_brings_the_run_it_is_made_from():
+def test_a_control_includes_its_source():
     (hopper,) = locate("mujoco/Hopper-v5/rnd-shuffled")
     assert list(hopper.cases) == ["rnd", "rnd-shuffled"]
     assert "q-std" in hopper.left_out
 
 
-def test_figures_of_exploration_leave_out_the_row_before_the_first_step():
+def test_figures_of_exploration_exclude_the_row_before_the_first_step():
     spread = np.array([[np.nan, 0.1, 0.2], [np.nan, 0.3, 0.4]])
     curves = {"trained": np.array([[0.0, 0.0, 1.0]] * 2), "spread": spread}
     assert after_warmup(curves, "spread").tolist() == [0.2, 0.4]
@@ -107,7 +107,7 @@ def test_figures_of_exploration_leave_out_the_row_before_the_first_step():
     assert columns["spread"] == [None, pytest.approx(0.2), pytest.approx(0.3)]
 
 
-def test_the_papers_figures_are_not_for_runs_of_other_settings(tmp_path):
+def test_results_of_the_paper_are_not_shown_for_changed_settings(tmp_path):
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
     for case, setting in hopper.left_out.items():
         changed = dataclasses.replace(setting, steps=5_000) if case in ("ucb", "constant-0.1") else setting
@@ -130,13 +130,13 @@ def shuffled_setting(**fields):
 
 
 def recorded(asked=None):
-    """A run whose rollout episodes have a spread of 9."""
+    """Return the recorded arrays of a run whose rollout episodes have a spread of 9."""
     random = np.random.default_rng(0)
     asked = random.random(STEPS) < 0.7 if asked is None else asked
     return {"spread": np.where(asked, random.random(STEPS), 9.0).astype(np.float32), "asked": asked}
 
 
-def test_a_shuffled_control_has_the_asked_spreads_of_each_window_in_other_places():
+def test_a_shuffled_control_permutes_the_asked_spreads_within_each_window():
     setting, kept = shuffled_setting(), recorded()
     found = controlled(setting, 0, kept)
     for window in WINDOWS:
@@ -150,7 +150,7 @@ def test_a_shuffled_control_has_the_asked_spreads_of_each_window_in_other_places
     assert np.array_equal(found, controlled(setting, 0, kept))
 
 
-def test_windows_begin_anew_after_the_random_start():
+def test_windows_restart_after_the_warm_up():
     kept = recorded(np.ones(STEPS, bool))
     found = controlled(shuffled_setting(warmup=1_500), 0, kept)
     for window in (slice(0, 1_000), slice(1_000, 1_500), slice(1_500, 2_500), slice(4_500, 5_500)):
@@ -167,14 +167,14 @@ def test_a_window_without_an_asked_step_takes_the_spreads_of_another():
         assert set(found[WINDOWS[window]]) == set(kept["spread"][WINDOWS[source]])
 
 
-def test_a_mean_matched_control_has_the_mean_of_the_asked_spreads_after_the_random_start():
+def test_a_mean_matched_control_has_the_mean_of_the_asked_spreads_after_the_warm_up():
     kept = recorded()
     mean = controlled(shuffled_setting(control="mean"), 0, kept)
     asked = kept["asked"] & (np.arange(STEPS) >= WARMUP)
     assert mean == pytest.approx(np.full(STEPS, kept["spread"][asked].mean()))
 
 
-def test_a_source_that_no_control_can_be_made_of():
+def test_an_unsuitable_source_is_rejected():
     setting, kept = shuffled_setting(), recorded()
     with pytest.raises(ValueError, match="a control: its source takes a run of 5,500 steps, got '100'"):
         controlled(setting, 0, {name: values[:100] for name, values in kept.items()})
@@ -184,7 +184,7 @@ def test_a_source_that_no_control_can_be_made_of():
         controlled(setting, 0, kept | {"asked": np.arange(STEPS) < WARMUP})
 
 
-def test_a_control_has_rollout_episodes_of_its_own_with_the_sources_spread():
+def test_a_control_has_rollout_episodes_with_the_spread_of_the_source():
     for name, sources in (
         ("mujoco", {"rnd": 0.11, "q-std": 0.11}),
         ("g-ablation", {"rnd-saturating": 0.03625, "q-std-saturating": 0.03625}),
@@ -203,8 +203,8 @@ def test_a_control_has_rollout_episodes_of_its_own_with_the_sources_spread():
                 assert dataclasses.replace(setting.agent, explorer=theirs.explorer) == theirs
 
 
-def test_a_control_in_training():
-    """Its coins are not the source's, and its spreads are theirs."""
+def test_a_control_draws_new_coins_and_replays_the_spreads_of_its_source():
+    """Train a control of a trained source in a tiny environment."""
     agent = Td3(
         adeu.Explorer(adeu.Rollouts(adeu.EnsembleStd(), 0.5, 0.2), adeu.Sigmoid(0.2), adeu.Gaussian()),
         hidden=(8,),
@@ -219,7 +219,7 @@ def test_a_control_in_training():
     trained(trainer)
     kept = trainer.kept()
     theirs = kept["asked"].reshape(20, 20)
-    assert (theirs == theirs[:, :1]).all()  # an episode is a rollout as a whole
+    assert (theirs == theirs[:, :1]).all()  # one coin per episode
     traces = trained(control.trainer(0, kept))
     spread = np.array([traces[f"episode-{number}"]["spread"] for number in range(1, 21)])
     rollout = np.isclose(spread, float(adeu.Sigmoid(0.2)(0.2)), rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Every cell of the main table, from the command line: it trains, is interrupted, resumes, and no figure is lost."""
+"""Train every cell of the main table from the command line, interrupt it and resume it."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SHORT = ("--steps", "1500", "--set", "warmup=500", "--set", "evaluate_every=500"
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("env", ENVIRONMENTS)
 def test_every_cell_runs(env, row, tmp_path):
-    """With the networks, the batches and the f of the table; the longest episodes have 1,000 steps."""
+    """Use the networks, batches and f of the table; the longest episodes have 1,000 steps."""
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
     out, command = tmp_path / "out", (f"mujoco/{env}/{row}", *SHORT, "--seeds", "0", "--jobs", "1")
     process = start(*command, out=out, checkpoint_seconds=1)
@@ -30,7 +30,7 @@ def test_every_cell_runs(env, row, tmp_path):
     columns = read_metrics(out / f"mujoco/{env}/{name}/seed-0/metrics.csv")
     assert columns["step"].tolist() == [0, 500, 1000, 1500]
     assert np.isfinite(columns["return"]).all()
-    for name in columns.keys() - {"saturated", "spread_p10", "spread_p90"}:  # which exist where f was asked
+    for name in columns.keys() - {"saturated", "spread_p10", "spread_p90"}:  # NaN if f was not asked
         assert np.isfinite(columns[name][1:]).all(), name
     figures = json.loads((out / f"mujoco/{env}/summary.json").read_text())
     assert {(figure["metric"], figure["value"] is None) for figure in figures} == {

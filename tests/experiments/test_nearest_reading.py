@@ -1,4 +1,4 @@
-"""The search for the paper's horizon and random start, on curves whose answer is known."""
+"""The search for the paper's horizon and warm-up, on curves with a known answer."""
 
 import math
 
@@ -28,7 +28,7 @@ PAPER = {"A-v5": (100.0, 300.0), "B-v5": (40.0, 50.0)}
 
 
 def straight(mean, horizon, seeds=(0.9, 1.1)):
-    """Returns that grow with the steps, and have this mean over the evaluations up to the horizon."""
+    """Return curves that grow linearly and have this mean over the evaluations up to the horizon."""
     return np.outer(seeds, 2 * mean * STEPS / horizon)
 
 
@@ -37,7 +37,7 @@ def case(returns):
 
 
 def members(**returns):
-    """Domains A and B, where B's figures are always the paper's, if no seed differs."""
+    """Return domains A and B; B has the results of the paper and no difference between seeds."""
     flat = np.where(STEPS == 5_000, 50.0, 40.0)
     flat[0] = 40.0 * len(STEPS) - flat[1:].sum()
     return {
@@ -46,26 +46,26 @@ def members(**returns):
     }
 
 
-def test_mean_and_max_are_those_of_the_evaluations_up_to_the_horizon():
+def test_mean_and_max_are_over_the_evaluations_up_to_the_horizon():
     curve = {"return": np.array([[0.0, 10.0, 2.0], [4.0, 30.0, 5.0]]), "step": np.array([[0.0, 5.0, 10.0]] * 2)}
     assert figures(regular(curve, 5)) == (11.0, 20.0)
     assert figures(regular(curve, 10)) == (8.5, 20.0)
-    assert figures(regular(curve, 0)) == (2.0, 2.0)  # the untrained agent alone
+    assert figures(regular(curve, 0)) == (2.0, 2.0)  # only the untrained agent
 
 
-def test_single_episodes_count_where_every_seed_has_them():
+def test_the_max_counts_only_single_episodes_of_all_seeds():
     nan = np.nan
     curve = {
         "single_step": np.array([[0.0, 7.0, 9.0, nan], [0.0, 4.0, nan, nan]]),
         "single_return": np.array([[1.0, 2.0, 90.0, nan], [3.0, 8.0, nan, nan]]),
     }
     mean, top = figures(single(curve, 10))
-    assert mean == pytest.approx((31.0 + 5.5) / 2)  # each seed's own mean
-    assert top == 5.0  # the third episode is one seed's alone
+    assert mean == pytest.approx((31.0 + 5.5) / 2)  # the mean of the means of the seeds
+    assert top == 5.0  # only one seed has the third episode
     assert figures(single(curve, 5)) == (pytest.approx((1.0 + 5.5) / 2), 2.0)
 
 
-def test_the_distance_adds_up_over_domains_mean_and_max():
+def test_the_distance_is_summed_over_domains_mean_and_max():
     found = readings(members(start=straight(200.0, 100_000)), PAPER, [100_000])
     (each,) = found
     assert each.figures["A-v5"] == (pytest.approx(200.0), pytest.approx(400.0))
@@ -73,16 +73,16 @@ def test_the_distance_adds_up_over_domains_mean_and_max():
         abs(math.log(ours / theirs)) for ours, theirs in zip(each.figures["B-v5"], PAPER["B-v5"], strict=True)
     )
     assert each.distance == pytest.approx(math.log(2) + math.log(400 / 300) + other)
-    # The single seeds have 0.9 and 1.1 times these figures in A, and the same in B.
+    # The two seeds have 0.9 and 1.1 times these values in A, and equal ones in B.
     assert each.apart == pytest.approx(2 * math.log(1.1 / 0.9))
 
 
-def test_figures_that_are_not_positive_are_infinitely_far():
+def test_the_distance_of_negative_returns_is_infinite():
     (each,) = readings(members(start=-straight(200.0, 100_000)), PAPER, [100_000])
     assert each.distance == math.inf
 
 
-def test_the_reading_that_made_the_figures_is_found():
+def test_the_right_reading_is_found():
     paper = {"A-v5": (100.0, 200.0), "B-v5": (100.0, 200.0)}
     right, wrong = straight(100.0, 150_000, (0.99, 1.01)), straight(10.0, 150_000, (0.99, 1.01))
     both = {f"reading/{env}": {"short": case(wrong), "long": case(right)} for env in paper}
@@ -97,7 +97,7 @@ def reading(case, horizon, distance, apart=0.0):
     return Reading(case, horizon, {}, distance, apart)
 
 
-def test_of_readings_that_tie_the_shortest_is_chosen():
+def test_of_tied_readings_the_shortest_is_chosen():
     found = [
         reading("a", 50_000, 1.31, 9.0),
         reading("a", 100_000, 1.30),
@@ -113,14 +113,14 @@ def test_of_readings_that_tie_the_shortest_is_chosen():
     assert "of which b over 100,000 steps is the shortest" in verdict(found, choose(found))
 
 
-def test_where_all_tie_nothing_is_settled():
+def test_if_all_readings_tie_none_is_chosen():
     found = [reading("a", 50_000, 1.2), reading("a", 100_000, 1.0, 0.5)]
     assert choose(found).chosen is None
     assert "not settled" in verdict(found, choose(found))
 
 
-class Told:
-    """A trainer that trains nothing: its rows and single episodes are those it is given."""
+class FakeTrainer:
+    """A trainer that returns given rows and single episodes."""
 
     unit, total, most_steps = "steps", 1, 300_000
 
@@ -141,7 +141,7 @@ class Told:
 
 @pytest.fixture
 def complete(tmp_path):
-    """Runs that are complete; in them warmup-25000 over 200,000 steps has the paper's mean."""
+    """Write complete runs, in which warmup-25000 over 200,000 steps has the mean of the paper."""
     watched = dict.fromkeys(("uncertainty", "spread", "explored", "switches", "saturated"), 0.2)
     for member in mujoco_reading.EXPERIMENT.members:
         mean, _ = mujoco_reading.PAPER[member.name.rpartition("/")[2]]
@@ -156,11 +156,11 @@ def complete(tmp_path):
             folder, plain = tmp_path / spec.name, spec.plain()
             folder.mkdir(parents=True)
             (folder / "spec.json").write_bytes(to_json(plain))
-            work(Folder(folder), Told(rows, singles), lambda progress: None, spec=digest(plain))
+            work(Folder(folder), FakeTrainer(rows, singles), lambda progress: None, spec=digest(plain))
     return tmp_path
 
 
-def test_the_table_and_the_picture_of_complete_runs(complete):
+def test_table_and_plot_of_complete_runs(complete):
     family = mujoco_reading.EXPERIMENT
     curves = {each.name: each.curves(each.seeds, complete) for each in family.members}
     console = Console(width=200)
@@ -176,7 +176,7 @@ def test_the_table_and_the_picture_of_complete_runs(complete):
 
 
 @pytest.mark.slow
-def test_the_command_shows_them(complete, capsys):
+def test_the_command_shows_the_tables(complete, capsys):
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
     assert Run("mujoco-reading", out=complete)() == 0
     told = " ".join(capsys.readouterr().out.split())

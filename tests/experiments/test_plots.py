@@ -1,4 +1,4 @@
-"""The colours of cases; bands, or single runs; the files of pictures."""
+"""Plots: colors of cases, bands or single runs, and files."""
 
 import subprocess
 import sys
@@ -12,23 +12,23 @@ from adeu.experiments.lib import plots
 from adeu.runs.statistics import band, wilson
 
 
-def test_a_case_keeps_its_colour_and_shares_it_with_none():
+def test_a_case_has_the_same_unique_color_everywhere():
     assert plots.style(["adeu"])["adeu"] == plots.style(["eps-greedy", "adeu"])["adeu"]
     for experiment in (experiment for name in NAMES for experiment in locate(name)):
         cases = list(experiment.cases)[: len(plots.COLORS)]
         colors = [color for color, _ in plots.style(cases).values()]
         assert len(set(colors)) == len(cases)
-    assert len(set(plots.style(map(str, range(20))).values())) == 20  # where colours run out, lines differ
+    assert len(set(plots.style(map(str, range(20))).values())) == 20  # beyond the colors, line styles differ
 
 
-def test_variants_of_a_case_have_its_colour_and_another_line():
+def test_variants_of_a_case_share_its_color_with_another_line_style():
     styles = plots.style(["adeu", "adeu-size=60", "im", "im-size=60", "adeu-eq1-size=60"])
     assert styles["adeu-size=60"][0] == styles["adeu"][0] == plots.style(["adeu-size=60"])["adeu-size=60"][0]
     assert len(set(styles.values())) == 5
 
 
 @pytest.mark.parametrize("seeds", [1, 4, 5, 9])
-def test_a_mean_has_a_band_from_five_seeds_on_and_single_runs_below(seeds):
+def test_a_mean_has_a_band_with_five_seeds_and_single_runs_with_fewer(seeds):
     axes, x = Figure().subplots(), np.arange(6.0)
     values = np.random.default_rng(0).gamma(2.0, size=(seeds, 6))
     values[:, 3] = 1.0
@@ -42,12 +42,12 @@ def test_a_mean_has_a_band_from_five_seeds_on_and_single_runs_below(seeds):
     else:
         assert len(drawn) == 1
         _, low, high = band(values)
-        low[3] = high[3] = 1.0  # all agree
+        low[3] = high[3] = 1.0  # all values are equal
         edges = {(px, py) for px, py in axes.collections[0].get_paths()[0].vertices.tolist()}
         assert edges >= set(zip(x, low, strict=True)) | set(zip(x, high, strict=True))
 
 
-def test_a_share_has_wilsons_band_with_any_number_of_seeds():
+def test_a_share_has_a_wilson_band_with_any_number_of_seeds():
     axes, x = Figure().subplots(), np.arange(3.0)
     plots.plot_share(axes, x, np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]), "red", "-", "case")
     low, high = wilson([0.0, 0.5, 1.0], 2)
@@ -55,7 +55,7 @@ def test_a_share_has_wilsons_band_with_any_number_of_seeds():
     assert edges >= set(zip(x, low, strict=True)) | set(zip(x, high, strict=True))
 
 
-def test_a_picture_says_95_percent_only_of_bands():
+def test_the_title_names_the_band_or_single_runs():
     few, many = {"seed": np.arange(3)}, {"seed": np.arange(5)}
     assert plots.about([few]) == "mean over 3 seeds; thin lines: single runs"
     assert plots.about([many]) == "mean over 5 seeds; band: its 95% interval"
@@ -72,7 +72,7 @@ def curves():
 
 
 def test_equal_data_give_equal_files(tmp_path):
-    """In two processes too: matplotlib's salt for names in SVG is random by default."""
+    """In two processes, because matplotlib's salt for SVG ids is random by default."""
     script = (
         "import sys, pathlib\n"
         "from adeu.experiments.lib import plots; from tests.experiments.test_plots import curves\n"
@@ -84,7 +84,7 @@ def test_equal_data_give_equal_files(tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_a_picture_follows_no_link(tmp_path):
+def test_writing_a_plot_does_not_follow_links(tmp_path):
     (tmp_path / "mine").write_text("mine")
     for suffix in (".png", ".svg"):
         (tmp_path / f"curves{suffix}").symlink_to(tmp_path / "mine")
@@ -93,7 +93,7 @@ def test_a_picture_follows_no_link(tmp_path):
     assert (tmp_path / "mine").read_text() == "mine"
 
 
-def test_no_matplotlibrc_changes_a_picture():
+def test_matplotlibrc_does_not_change_plots():
     import matplotlib
 
     with matplotlib.rc_context({"lines.linewidth": 40.0, "text.usetex": True}):

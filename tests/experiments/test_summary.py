@@ -1,4 +1,4 @@
-"""Rows of summary.json and curves.csv: intervals or single runs, and cases compared in the seeds they share."""
+"""Rows of summary.json and curves.csv: intervals or single runs, and comparisons over common seeds."""
 
 import dataclasses
 import json
@@ -13,7 +13,7 @@ DOCUMENTED = ["case", "metric", "value", "low", "high", "seeds", "paper"]
 
 
 def curves(seeds, better=0.0, solved=True):
-    """Runs whose return is their seed's luck, and so much more."""
+    """Return runs whose return is a random value of their seed plus `better`."""
     seeds = np.array(seeds, float)
     luck = np.random.default_rng(0).gamma(2.0, 100.0, 50)[seeds.astype(int)]
     returns = (luck + better)[:, None] + np.array([0.0, 1.0, 2.0])
@@ -43,13 +43,13 @@ def rows(found, **changes):
     return {(row["case"], row["metric"]): row for row in table}
 
 
-def test_the_documented_form_comes_first():
+def test_the_documented_columns_come_first():
     for row in rows({"first": curves(range(5)), "second": curves(range(5))}).values():
         assert list(row)[:7] == DOCUMENTED
     assert rows({"second": curves(range(5))})["second", "mean"]["paper"] == 7
 
 
-def test_intervals_from_five_seeds_on():
+def test_intervals_need_five_seeds():
     found = curves(range(5))
     row = rows({"first": found})["first", "mean"]
     assert (row["value"], row["low"], row["high"]) == mean(found["return"].mean(axis=1))
@@ -60,7 +60,7 @@ def test_intervals_from_five_seeds_on():
     assert (few["first", "solved"]["low"], few["first", "solved"]["high"]) == share([1, 1, 1, 1])[1:]
 
 
-def test_single_runs_stand_by_their_seed():
+def test_single_runs_are_keyed_by_their_seed():
     found = curves([7, 3], solved=False)
     table = rows({"first": found})
     assert table["first", "mean"]["runs"] == {"7": found["return"][0].mean(), "3": found["return"][1].mean()}
@@ -76,8 +76,8 @@ def test_max_of_the_average_run_has_no_interval_and_no_comparison():
     assert (row["low"], row["high"], row["reference"], row["difference"]) == (None,) * 4
 
 
-def test_cases_are_compared_in_the_seeds_they_share():
-    """The reference has seeds 0 to 7, the other 2 to 11, in another order; its luck is the seed's."""
+def test_cases_are_compared_over_common_seeds():
+    """The reference has seeds 0 to 7, the other case seeds 11 to 2."""
     first, second = curves(range(8)), curves([11, 10, 9, 8, 7, 6, 5, 4, 3, 2], better=3.0)
     row = rows({"first": first, "second": second})["second", "mean"]
     assert (row["seeds"], row["common_seeds"], row["reference"]) == (10, 6, "first")
@@ -88,7 +88,7 @@ def test_cases_are_compared_in_the_seeds_they_share():
     assert row["improvement"] == 1
 
 
-def test_less_may_be_better_or_neither():
+def test_lower_may_be_better_or_neither():
     first, second = curves(range(6)), curves(range(6))
     later = {"solved": np.tile([0.0, 1.0, 1.0], (6, 1)), "spread": second["spread"] + 0.1}
     table = rows({"first": first, "second": second | later})
@@ -98,7 +98,7 @@ def test_less_may_be_better_or_neither():
     assert table["second", "spread"]["improvement"] is None
 
 
-def test_the_reference_may_be_another_or_not_there():
+def test_the_reference_may_be_another_case_or_missing():
     found = {"first": curves(range(5)), "second": curves(range(5), 1.0)}
     assert {row["reference"] for row in rows(found).values()} == {None, "first"}
     other = rows(found, reference="second")

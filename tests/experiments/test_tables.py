@@ -1,4 +1,4 @@
-"""Tables on the screen: whose figures stand in them, and which are bold."""
+"""Tables on the screen: their values, and which are bold."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 
 
 def curves(means):
-    """Two seeds for each case, with that mean over three evaluations, the best of which is 10 more."""
+    """Return two seeds for each case, with this mean over three evaluations; the maximum is 10 higher."""
     steps = np.full((2, 3), 50_000.0)
     columns = {"seed": np.array([0.0, 1.0]), "step": steps, "trained": steps > 0, "spread": steps * 0 + 0.15}
     return {
@@ -21,14 +21,14 @@ def curves(means):
 
 
 def printed(shown):
-    """The text, and what of it is bold."""
+    """Return the text, and its bold parts."""
     console = Console(width=250, color_system="truecolor", force_terminal=True)
     segments = [segment for line in console.render_lines(shown) for segment in line]
     bold = [segment.text.strip() for segment in segments if (segment.style or Style()).bold]
     return "".join(segment.text for segment in segments), " ".join(bold)
 
 
-def test_best_is_within_a_tenth_of_the_best():
+def test_best_are_all_cases_within_a_tenth_of_the_best():
     def rows(**values):
         return [{"case": case, "metric": "mean", "value": value} for case, value in values.items()]
 
@@ -37,7 +37,7 @@ def test_best_is_within_a_tenth_of_the_best():
     assert best(rows(a=1.0), "max") == set()
 
 
-def test_the_main_table_has_the_papers_form():
+def test_the_main_table_has_the_form_of_the_paper():
     family = find("mujoco")
     summaries = {}
     for number, member in enumerate(family.members):
@@ -50,14 +50,14 @@ def test_the_main_table_has_the_papers_form():
             pair = f"{1_000 + 100 * place + number:,}; {1_010 + 100 * place + number:,}"
             assert row in text
             assert pair in text
-            assert (pair in bold) == (place >= 4)  # no-noise is a control, not of the table
+            assert (pair in bold) == (place >= 4)  # no-noise is a control and not in the table
     assert "paper 376; 631" in text
     assert "IQM 1,500" in text
     assert "biased up over few seeds" in text
 
 
 @pytest.mark.parametrize("name", ["mujoco", "mujoco-td3"])
-def test_authors_figures_stand_beside_their_setting(name):
+def test_results_of_the_authors_are_shown_only_for_their_setting(name):
     (hopper,) = locate(f"{name}/Hopper-v5")
     text, bold = printed(table(hopper, hopper.summary(curves({"constant-0.1": 200.0, "rnd": 300.0}))))
     assert ("authors, v1 360" in text) == ("authors, v1 827" in text) == (name == "mujoco-td3")
@@ -69,7 +69,7 @@ def test_authors_figures_stand_beside_their_setting(name):
 
 
 def rows_of(name, steps):
-    """The rows of a case of deep-sea/10 whose seeds solved it at these steps, and of bdqn, which needed 1e5 more."""
+    """Return deep-sea/10 and its rows for a case that solved it at these steps, and bdqn, 1e5 steps later."""
     (sea,) = locate("deep-sea/10")
     at = np.array(steps, float)
 
@@ -86,22 +86,22 @@ def rows_of(name, steps):
     return sea, sea.summary({"bdqn": curve(at + 100_000), name: curve(at)})
 
 
-def test_a_share_shows_its_runs_and_an_open_interval_its_end():
+def test_a_share_shows_its_number_of_runs_and_an_open_interval_its_lower_end():
     sea, rows = rows_of("ucb", [1e4, 2e4, 3e4, 4e4, 5e4, np.inf])
     text, _ = printed(table(sea, rows))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     text = " ".join(lines)
     assert "5 of 6" in text
     assert "44% to 97%" in text
-    assert "at least 10,000" in text  # the median's interval reaches to a run that never did
+    assert "at least 10,000" in text  # the interval of the median includes a run that never solved it
     assert "more than bdqn, seed by seed" in text
-    assert "better 92% (52% to 99%)" in text  # both never: a tie
+    assert "better 92% (52% to 99%)" in text  # neither solved it: a tie
     sea, rows = rows_of("ucb", [1e4, 2e4, 3e4, 4e4, 5e4, 6e4])
     text, _ = printed(table(sea, rows))
     assert "-100,000" in text
 
 
-def test_few_seeds_are_shown_one_by_one():
+def test_few_seeds_are_shown_individually():
     sea, rows = rows_of("ucb", [1e4, 2e4, np.inf])
     text, _ = printed(table(sea, rows))
     assert "10,000, 20,000, never" in text

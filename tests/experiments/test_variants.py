@@ -1,4 +1,4 @@
-"""Experiments with settings changed: the names of their cases, and the runs of earlier calls."""
+"""Experiments with changed settings: the names of their cases, and runs of earlier commands."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ SMALL = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=200)
 
 
 def store(folder, case, setting):
-    """The spec of a run, as an earlier call left it."""
+    """Write the spec of a run, as an earlier command did."""
     write_json(folder / case / "seed-0" / "spec.json", Spec("frozen-lake", case, 0, setting).plain())
 
 
@@ -53,7 +53,7 @@ class TestNames:
         assert next(iter(cases)) == name
         assert shlex.quote(name) == name
 
-    def test_a_long_one_is_cut_and_stays_its_own(self):
+    def test_long_names_are_shortened_and_stay_unique(self):
         many = [
             dataclasses.replace(SMALL, traced=tuple(place / 100 for place in range(1, last))) for last in (50, 51)
         ]
@@ -61,7 +61,7 @@ class TestNames:
         assert len(set(names)) == 2
         assert all(len(name) < 100 and shlex.quote(name) == name for name in names)
 
-    def test_words(self):
+    def test_values_are_formatted_for_names(self):
         own = adeu.Sum((adeu.Counts(beta=0.1), adeu.from_function(abs)))
         assert word(own) == "sum-terms=counts-beta=0.1+fromfunction-function=abs"
         assert [word(value) for value in (None, True, (), 0.5, 3.0, "a b/c")] == [
@@ -74,14 +74,14 @@ class TestNames:
         ]
         assert base("rnd-mean-matched-steps=5") == "rnd-mean-matched"
 
-    def test_a_name_that_is_taken_ends_with_what_differs(self):
+    def test_a_taken_name_is_extended_by_the_difference(self):
         mine, theirs = (to_data(dataclasses.replace(SMALL, episodes=episodes)) for episodes in (300, 200))
         assert told_apart("adeu", theirs, mine) == "adeu-episodes=300"
         assert told_apart("f", {"f": {"part": "a:F"}}, {"f": {"part": "pack.b:F"}}) == "f-b"
         assert told_apart("f", {"f": 1, "g": 2}, {"f": 1}).startswith("f-")
 
 
-def test_only_the_experiments_own_cases_have_the_papers_figures(tmp_path):
+def test_changed_cases_get_new_names_without_results_of_the_paper(tmp_path):
     lake = one("frozen-lake")
     small = changed(lake, ("lake.size=60",), tmp_path)
     assert list(small.cases) == [f"{case}-size=60" for case in lake.cases]
@@ -94,14 +94,14 @@ def test_only_the_experiments_own_cases_have_the_papers_figures(tmp_path):
     assert some.cases["adeu"] == lake.cases["adeu"]
 
 
-def test_one_case_is_compared_with_the_reference_of_the_same_settings(tmp_path):
+def test_a_case_is_compared_with_the_reference_of_the_same_settings(tmp_path):
     assert changed(one("frozen-lake/adeu"), ("lake.size=60",), tmp_path).compared_with == "eps-greedy-size=60"
     assert changed(one("frozen-lake/adeu"), ("beta=0.5",), tmp_path).compared_with == "eps-greedy"
     with pytest.raises(ValueError, match="no setting 'intrinsicc'"):
         changed(one("frozen-lake/adeu"), ("intrinsicc=1",), tmp_path)
 
 
-def test_a_control_follows_the_case_that_it_starts_from(tmp_path):
+def test_a_control_follows_its_source(tmp_path):
     control = one("mujoco/Hopper-v5/rnd-shuffled")
     cases = changed(control, ("steps=5000",), tmp_path).cases
     assert list(cases) == ["rnd-steps=5000", "rnd-shuffled-steps=5000"]
@@ -112,8 +112,8 @@ def test_a_control_follows_the_case_that_it_starts_from(tmp_path):
 
 
 class TestEarlierRuns:
-    def test_the_same_composition_is_found_again_by_its_name_from_then(self, tmp_path):
-        """Before, a changed case had the name of the experiment's own, and `traced` the numbers of episodes."""
+    def test_a_run_of_the_same_composition_is_found_under_its_old_name(self, tmp_path):
+        """In earlier versions a changed case kept its name, and `traced` held numbers of episodes."""
         lake = one("frozen-lake/adeu")
         setting = changed(lake, ("lake.size=12", "episodes=200"), tmp_path / "other").cases[
             "adeu-size=12-episodes=200"
@@ -124,15 +124,15 @@ class TestEarlierRuns:
         again = changed(lake, ("lake.size=12", "episodes=200"), tmp_path)
         assert again.cases == {"adeu": setting}
         assert "adeu" not in again.paper
-        assert not is_complete(Spec("frozen-lake", "adeu", 0, setting), tmp_path)  # nor is it rejected
+        assert not is_complete(Spec("frozen-lake", "adeu", 0, setting), tmp_path)  # and it is not rejected
         assert list(changed(lake, ("lake.size=12", "episodes=300"), tmp_path).cases) == ["adeu-size=12-episodes=300"]
 
-    def test_a_name_that_another_composition_has_is_not_taken(self, tmp_path):
+    def test_the_name_of_another_composition_is_not_reused(self, tmp_path):
         store(tmp_path / "frozen-lake", "adeu-size=12", SMALL)
         other = changed(one("frozen-lake/adeu"), ("lake.size=12",), tmp_path)
         assert list(other.cases) == ["adeu-size=12-episodes=30000"]
 
-    def test_damaged_runs_and_links_are_passed_over(self, tmp_path):
+    def test_damaged_runs_and_links_are_skipped(self, tmp_path):
         store(tmp_path, "whole", SMALL)
         (tmp_path / "bad" / "seed-0").mkdir(parents=True)
         (tmp_path / "bad" / "seed-0" / "spec.json").write_text("{")
@@ -141,7 +141,7 @@ class TestEarlierRuns:
         assert settled("new", SMALL, stored_settings(tmp_path)) == "whole"
         assert stored_settings(tmp_path / "nowhere") == {}
 
-    def test_small_and_large_share_a_folder_and_variants_of_one_size_a_table(self, tmp_path):
+    def test_variants_share_a_folder_and_those_of_one_size_a_table(self, tmp_path):
         lake = dataclasses.replace(one("frozen-lake/adeu"), cases={"adeu": SMALL}, paper={"adeu": {"mean": 7}})
         shown = []
         for assignments in ((), ("lake.size=14",), ("beta=0.5",), ("beta=0.5", "lake.size=14")):

@@ -1,4 +1,4 @@
-"""`adeu run` and `adeu train` warn where f hardly decided, with advice for the case at hand."""
+"""`adeu run` and `adeu train` warn about a spread that stays at an end of its range, with advice."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 def curves(saturated, spread):
-    """Of one seed; the first row belongs to the warm-up."""
+    """Return curves of one seed; the first row belongs to the warm-up."""
     columns = {"trained": [0.0, 1.0, 1.0], "saturated": saturated, "spread": spread}
     return {name: np.array([values]) for name, values in columns.items()}
 
@@ -33,23 +33,23 @@ def curves(saturated, spread):
         ("q-std", r"q-std: .*its largest spread.* Give EnsembleStd a smaller lam than 10.0"),
     ],
 )
-def test_a_g_that_stays_saturated(case, message):
+def test_a_saturated_g_warns(case, message):
     with pytest.warns(UserWarning, match=message):
         warn_saturated({case: curves([0.0, 0.97, 0.99], [0.2, 0.2, 0.2])}, SETTINGS)
 
 
-def test_a_g_that_gives_hardly_anything():
+def test_a_g_that_gives_hardly_any_spread_warns():
     with pytest.warns(UserWarning, match=r"q-std: .* hardly explored. Give EnsembleStd a larger lam than 10.0"):
         warn_saturated({"q-std": curves([0.0, 0.0, 0.0], [0.2, 0.001, 0.002])}, SETTINGS)
 
 
 @pytest.mark.filterwarnings("error")
-def test_no_other_case_is_warned_of():
+def test_other_cases_do_not_warn():
     warn_saturated({"rnd": curves([1.0, 0.97, 0.9], [0.2, 0.19, 0.1])}, SETTINGS)
     warn_saturated({"no-noise": curves([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])}, SETTINGS)
     warn_saturated({"of an earlier command": curves([1.0, 1.0, 1.0], [0.2, 0.2, 0.2])}, SETTINGS)
     warn_saturated({"rnd": {"return": np.ones((1, 3))}}, SETTINGS)
 
 
-def test_means_are_taken_after_the_warmup():
+def test_means_exclude_the_warmup():
     assert after_warmup(curves([0.0, 1.0, 0.5], [9.0, 0.1, 0.3]), "spread") == pytest.approx([0.2])

@@ -1,4 +1,4 @@
-"""Return, then explore: the parts act as plain Go-Explore does with the same random numbers."""
+"""`FirstReturn` and `Returning` act as plain Go-Explore with the same random numbers."""
 
 import gymnasium
 import jax
@@ -19,7 +19,7 @@ KEY = jax.random.key(3)
 
 
 class Machine:
-    """An explorer in a table, its functions compiled once."""
+    """An explorer in a tabular MDP, with its functions compiled once."""
 
     def __init__(self, mdp, mean=3.0, longest=12, by="replay"):
         self.mdp, self.actions = mdp, mdp.reward.shape[1]
@@ -83,7 +83,7 @@ def test_it_acts_as_plain_go_explore_with_the_same_random_numbers(mdp):
 
 def test_the_archive_keeps_the_highest_return_and_then_the_fewest_actions():
     machine = Machine(SEA, longest=3)
-    # state: 0 -> 1 in one step of reward 0, or in two steps of reward 1, then in three of reward 1
+    # 0 -> 1 in one step of return 0, in two steps of return 1, then in three steps of return 1
     for way in ([(0, 0, 0.0, 1)], [(0, 1, 1.0, 2), (2, 1, 0.0, 1)]):
         for place, step in enumerate(way):
             machine.learn(*step, False, place == len(way) - 1)
@@ -91,22 +91,22 @@ def test_the_archive_keeps_the_highest_return_and_then_the_fewest_actions():
     for place, step in enumerate([(0, 1, 1.0, 2), (2, 0, 0.0, 2), (2, 1, 0.0, 1), (1, 0, 0.0, 3)]):
         machine.learn(*step, False, place == 3)
     assert int(machine.state.f.length[1]) == 2
-    assert int(machine.state.f.length[3]) == -1  # further away than the longest
+    assert int(machine.state.f.length[3]) == -1  # more actions than `longest`
     machine.learn(0, 1, 9.0, 4, True, False)
-    assert int(machine.state.f.length[4]) == -1  # where an episode ended
+    assert int(machine.state.f.length[4]) == -1  # terminal cells are not stored
     assert int(machine.state.f.length[0]) == 0
 
 
-def test_cells_are_chosen_by_their_visits():
+def test_rarely_visited_cells_are_chosen_more_often():
     f = adeu.FirstReturn(num_states=3)
     state = f.init(KEY, 0)._replace(length=jnp.array([0, 1, -1]), visits=jnp.array([8, 0, 0]))
     carry = jax.vmap(f.begin)(jax.random.split(KEY, 4000))
     _, carry = jax.vmap(lambda carry: f.measure(KEY, state, carry, 0))(carry)
-    # 1/sqrt(9) to 1: a quarter; three standard errors are 0.02
+    # weights 1/sqrt(9) and 1: a quarter; three standard errors are 0.02
     np.testing.assert_allclose(np.bincount(carry.goal, minlength=3) / 4000, [0.25, 0.75, 0.0], atol=0.021)
 
 
-def test_the_agent_may_find_the_way():
+def test_the_agent_may_return_by_its_preferences():
     machine = Machine(LAKE, by="agent")
     right = LAKE.reward.argmax(axis=1)
     for s in range(4):  # the archive: cells 0 .. 4
@@ -115,7 +115,7 @@ def test_the_agent_may_find_the_way():
     arrivals = 0
     for episode in range(8):
         carry = machine.begin(jax.random.fold_in(KEY, episode))
-        for s in range(6):  # the way leads from 0 to 1, 2, ...
+        for s in range(6):  # the way from 0 to 1, 2, ...
             preferences = np.tile(rows[right[s]], (len(LAKE.reward), 1))
             key = jax.random.fold_in(KEY, 100 * episode + s)
             decision, carry = machine.act(key, machine.state, carry, s, jnp.zeros(4), goal_preferences=preferences)
@@ -128,7 +128,7 @@ def test_the_agent_may_find_the_way():
     assert arrivals > 3
 
 
-def test_an_evaluation_does_not_return():
+def test_exploit_does_not_return_to_a_cell():
     machine = Machine(LAKE)
     right = LAKE.reward.argmax(axis=1)
     for s in range(6):
@@ -139,13 +139,13 @@ def test_an_evaluation_does_not_return():
         assert decision.action == other
 
 
-def test_a_guard_without_its_f_is_refused():
+def test_a_guard_without_its_f_is_rejected():
     explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Sticky(), adeu.Returning())
     with pytest.raises(TypeError, match="Returning: f takes FirstReturn"):
         explorer.act(KEY, explorer.init(KEY, 0), explorer.begin(KEY), 0, jnp.zeros(3))
 
 
-def test_a_behavior_returns_and_needs_what_the_agent_must_give():
+def test_a_behavior_returns_to_cells_and_requires_goal_preferences():
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     behavior = adeu.Behavior(adeu.recipes.go_explore(longest=20, mean=2.0), env)
     obs, _ = env.reset(seed=0)
@@ -163,7 +163,7 @@ def test_a_behavior_returns_and_needs_what_the_agent_must_give():
     other.act(0, center=np.zeros(4), goal_preferences=np.zeros((16, 4)))
 
 
-def test_several_environments_are_refused():
+def test_several_environments_are_rejected():
     f = adeu.Rollouts(adeu.FirstReturn(), rho=0.1, c=0.5)
     explorer = adeu.Explorer(f, adeu.Identity(), adeu.Sticky(), adeu.Returning())
     with pytest.raises(ValueError, match=r"env takes one environment, .* got '2 of them'"):
@@ -171,7 +171,7 @@ def test_several_environments_are_refused():
     adeu.Behavior(explorer, gymnasium.make("FrozenLake-v1"))
 
 
-def test_hyper_states_are_cells():
+def test_cells_may_be_hyper_states():
     groups = [0, 0, 1, 1]
     f = adeu.HyperStates(adeu.FirstReturn(2, longest=5), groups)
     explorer = adeu.Explorer(f, adeu.Identity(), adeu.Sticky(), adeu.Returning())
@@ -211,7 +211,7 @@ def test_the_tabular_form_agrees():
     assert (form.length > 2).any()
 
 
-def test_what_has_no_tabular_form_is_refused():
+def test_parts_without_a_tabular_form_are_rejected():
     model = tabular.from_mdp(LAKE)
     with pytest.raises(TypeError, match=r"FirstReturn.* has no tabular form but with by='replay' in a deterministic"):
         tabular.QLearning(adeu.recipes.go_explore(by="agent")).job(model, episodes=1, max_steps=5, seed=0)

@@ -1,4 +1,4 @@
-"""What each f measures, on numbers worked out by hand."""
+"""The values of each f, computed by hand."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ def measured(f, state=(), carry=(), obs=0, **given):
     return float(f.measure(KEY, state, carry, obs, **given)[0])
 
 
-def test_schedules_go_from_start_to_end_and_stay():
+def test_schedules_go_from_start_to_end_and_stay_there():
     linear = adeu.Schedule(1.0, 0.2, steps=10)
     exponential = adeu.Schedule(1.0, 0.01, steps=10, kind="exponential")
     assert [measured(linear, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.6, 0.2, 0.2])
@@ -28,7 +28,7 @@ def test_schedules_go_from_start_to_end_and_stay():
     assert [measured(exponential, step=t) for t in (0, 5, 10, 99)] == pytest.approx([1.0, 0.1, 0.01, 0.01])
 
 
-def test_counts_count_the_current_visit():
+def test_counts_include_the_current_visit():
     f = adeu.Counts(num_states=3, beta=0.5)
     state = f.init(KEY, 0)
     expected = []
@@ -39,7 +39,7 @@ def test_counts_count_the_current_visit():
     assert measured(f, state, obs=2) == pytest.approx(2.0)
 
 
-def test_a_state_outside_the_table_is_not_an_uncertainty():
+def test_a_state_outside_the_table_gives_nan():
     f = adeu.Counts(num_states=3)
     assert np.isnan(measured(f, f.init(KEY, 0), obs=3))
     assert np.isnan(measured(f, f.init(KEY, 0), obs=-1))
@@ -59,17 +59,17 @@ def test_ensemble_std_at_the_policys_action():
         measured(adeu.EnsembleStd(), center=jnp.zeros(3), q_values=jnp.zeros((2, 2)))
 
 
-def test_stakes_are_high_where_nothing_is_expected():
+def test_stakes_are_high_if_the_expected_return_is_low():
     f = adeu.Stakes(scale=0.5, top=2.0)
-    assert measured(f, q_values=jnp.array([0.5, 3.0])) == pytest.approx(2 / np.e), "the lower critic counts"
+    assert measured(f, q_values=jnp.array([0.5, 3.0])) == pytest.approx(2 / np.e), "it must use the lower critic"
     assert measured(f, q_values=jnp.array([-4.0, 1.0])) == 2.0
     actions = jnp.array([[0.0, 9.0, 0.5], [1.0, 8.0, 0.5]])
-    assert measured(f, q_values=actions) == pytest.approx(2 * np.exp(-16)), "of the best action"
+    assert measured(f, q_values=actions) == pytest.approx(2 * np.exp(-16)), "it must use the best action"
     allowed = jnp.array([True, False, True])
     assert measured(f, q_values=actions, action_mask=allowed) == pytest.approx(2 / np.e)
 
 
-def test_td_error_is_vdbe():
+def test_td_error_equals_vdbe():
     f = adeu.TdError(num_states=2, sigma=0.7, rate=0.25)
     state, expected = f.init(KEY, 0), 1.0
     for delta in (0.3, -2.0, 0.0):
@@ -83,7 +83,7 @@ def test_td_error_is_vdbe():
     assert measured(running, state) == pytest.approx(np.tanh(2.0 / 1.4))
 
 
-def test_vdbe_by_the_change_of_values():
+def test_td_error_may_use_the_change_of_values():
     f = adeu.TdError(num_states=2, sigma=0.7, rate=0.25, signal="value_change")
     state, expected = f.init(KEY, 0), 1.0
     for change in (0.3, -2.0, 0.0):
@@ -105,7 +105,7 @@ def test_expected_cost_table_takes_the_worst_action():
 
 
 @pytest.mark.parametrize("num_actions", [1, 2])
-def test_expected_cost_network_learns_where_it_is_dangerous(num_actions):
+def test_the_expected_cost_network_learns_costs(num_actions):
     f = adeu.ExpectedCost(num_actions=num_actions, learning_rate=1e-2)
     obs = jax.random.uniform(KEY, (256, 1), minval=-1.0)
     action = jax.random.randint(KEY, (256,), 0, 2)
@@ -138,7 +138,7 @@ def test_safety_equations():
     assert measured(adeu.Product((uncertainty, cost)), *two) == 8.0
 
 
-def test_calibrated_is_one_on_average_whatever_the_magnitude():
+def test_calibrated_has_a_mean_of_one():
     values = 1e4 * np.random.default_rng(0).exponential(size=4000)
     f = adeu.Calibrated(adeu.from_host(len), decay=0.99)
     carry, calibrated = f.begin(KEY), []
@@ -151,7 +151,7 @@ def test_calibrated_is_one_on_average_whatever_the_magnitude():
     assert measured(f, ((),), f.begin(KEY), host_uncertainty=0.0) == 0.0
 
 
-def test_a_missing_given_is_named():
+def test_a_missing_keyword_is_reported():
     with pytest.raises(TypeError, match="'q_values'"):
         measured(adeu.EnsembleStd(), center=jnp.zeros(2))
     with pytest.raises(TypeError, match="'step'"):
@@ -184,7 +184,7 @@ def test_parts_are_found_in_nested_tuples():
     assert f.learns_from == {"observe"}
 
 
-def test_a_state_beside_its_parts_must_be_learned_by_hand():
+def test_a_part_with_another_state_must_define_update():
     @dataclasses.dataclass(frozen=True)
     class Own(adeu.Mechanism):
         f: adeu.Mechanism

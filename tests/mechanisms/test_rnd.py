@@ -1,4 +1,4 @@
-"""RND on observations of real tasks: where it starts, how it falls in known states, and that it rises in new ones."""
+"""RND on observations of real tasks: its initial value, how it falls in known states and rises in new ones."""
 
 import dataclasses
 import functools
@@ -25,7 +25,7 @@ def measured(f, state, obs):
 
 
 def trained(f, obs, updates, state=None, size=64):
-    """After updates with batches from a replay of `obs`."""
+    """Return the state after updates with batches from a replay of `obs`."""
 
     def update(state, number):
         key = jax.random.fold_in(KEY, number)
@@ -37,7 +37,7 @@ def trained(f, obs, updates, state=None, size=64):
 
 
 def visited(name, number, start):
-    """Observations of a random policy, each episode from the state that `start` sets."""
+    """Return observations of a random policy; `start` sets the first state of each episode."""
     env, random, seen = gymnasium.make(name), np.random.default_rng(0), []
     env.action_space.seed(0)
     while len(seen) < number:
@@ -51,7 +51,7 @@ def visited(name, number, start):
 
 
 def swing(angle):
-    """A pendulum that starts around an angle; upright is 0."""
+    """Start a pendulum near an angle; upright is 0."""
 
     def start(env, random):
         env.state = np.array([angle + random.uniform(-0.3, 0.3), random.uniform(-0.5, 0.5)])
@@ -84,7 +84,7 @@ TASKS = {
     "CartPole-v1": (cart(0.0, 0.0), cart(1.5, 2.0)),
     "Hopper-v5": (hop(0.0, 0.0), hop(0.5, 3.0)),
 }
-"""Where the known episodes start, and the new ones."""
+"""Start states of known and of new episodes."""
 
 
 @functools.cache
@@ -96,12 +96,12 @@ def task(name):
 
 
 @pytest.mark.parametrize("name", TASKS)
-class TestAsItIs:
+class TestDefault:
     f = adeu.Rnd()
 
     @pytest.fixture
     def states(self, name):
-        """Before the first update, after 40 and after 4,000; and with new states in the replay."""
+        """States before the first update, after 40 and 4,000 updates, and with new observations in the replay."""
         return early_and_late(self.f, name)
 
     @pytest.mark.parametrize("c", [0.1, 0.2, 0.5, 1.0])
@@ -115,7 +115,7 @@ class TestAsItIs:
             return np.asarray(g(measured(self.f, state, obs)))
 
         def uncertain(spread):
-            """From 0, where f is 0, to 1."""
+            """Scale to [0, 1]; 0 is the spread for f = 0."""
             bottom = float(g(0.0))
             return (spread - bottom) / (c - bottom)
 
@@ -145,27 +145,27 @@ class TestObservations:
     f = adeu.Rnd()
 
     @pytest.mark.parametrize("size", [1e-12, 1e-6, 255.0, 1e6, 1e14])
-    def test_their_size_does_not_matter(self, size):
+    def test_their_scale_does_not_matter(self, size):
         usual, other = (
             measured(self.f, trained(self.f, jnp.asarray(obs), 200), obs) for obs in (self.obs, size * self.obs)
         )
         np.testing.assert_allclose(other, usual, rtol=1e-2)
 
     @pytest.mark.parametrize("constant", [0.0, 0.1, -1e6])
-    def test_a_constant_dimension_says_nothing_until_it_changes(self, constant):
+    def test_a_constant_dimension_has_no_effect_until_it_changes(self, constant):
         obs = np.column_stack([self.obs, np.full(len(self.obs), constant, np.float32)])
         state = trained(self.f, jnp.asarray(obs), 1_000)
         changed = obs + np.array([0, 0, 0, 1 + abs(constant)], np.float32)
         assert np.median(measured(self.f, state, changed)) > 1.5 * np.median(measured(self.f, state, obs))
 
     @pytest.mark.parametrize("f", [adeu.Rnd(), PAPER], ids=["Rnd", "paper"])
-    def test_float32s_largest_numbers_do_not_overflow(self, f):
+    def test_the_largest_float32_numbers_do_not_overflow(self, f):
         huge = np.where(self.obs > 0, 3e38, -3e38).astype(np.float32)
         state = trained(f, jnp.asarray(huge), 3)
         assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
         assert np.isfinite(measured(f, state, huge)).all()
 
-    def test_a_first_batch_of_one_state_is_not_the_scale_for_ever(self):
+    def test_a_first_batch_of_one_state_does_not_fix_the_scale(self):
         state = trained(self.f, jnp.asarray(self.obs[:1]), 1)
         state = trained(self.f, jnp.asarray(self.obs), 60, state)
         assert 2 < np.median(measured(self.f, state, self.obs)) < 4
@@ -174,7 +174,7 @@ class TestObservations:
 class TestState:
     obs = jax.random.normal(jax.random.key(3), (64, 3)) * 5 + 2
 
-    def test_only_update_changes_the_normalisation_and_it_is_exact(self):
+    def test_only_update_changes_the_normalization_and_it_is_exact(self):
         f = adeu.Rnd()
         state, update = f.init(KEY, self.obs[0]), jax.jit(f.update)
         assert f.observe(state, transitions(self.obs[0])) is state
@@ -183,7 +183,7 @@ class TestState:
         np.testing.assert_allclose(state.moments.mean, self.obs.mean(axis=0), rtol=1e-5)
         np.testing.assert_allclose(state.moments.variance, self.obs.var(axis=0), rtol=1e-5)
 
-    def test_nothing_counts_as_further_away_than_five_standard_deviations(self):
+    def test_observations_are_clipped_at_five_standard_deviations(self):
         f = adeu.Rnd()
         state = trained(f, self.obs, 1)
         mean, std = state.moments.mean, jnp.sqrt(state.moments.variance)
@@ -205,10 +205,10 @@ class TestState:
 class TestGivenScale:
     obs = TestState.obs
 
-    def test_it_is_squared_and_so_is_the_error(self):
+    def test_the_scale_and_the_error_are_squared(self):
         three, one = adeu.Rnd(scale=3.0), adeu.Rnd(scale=1.0)
         state = one.init(KEY, self.obs[0])
-        x = jnp.clip(self.obs, -5.0, 5.0)  # not standardised yet
+        x = jnp.clip(self.obs, -5.0, 5.0)  # not standardized yet
 
         def apply(layers):
             (w1, b1), (w2, b2) = layers
@@ -218,10 +218,10 @@ class TestGivenScale:
         np.testing.assert_allclose(measured(one, state, self.obs), errors, rtol=1e-4)
         np.testing.assert_allclose(measured(three, three.init(KEY, self.obs[0]), self.obs), 9 * errors, rtol=1e-4)
 
-    def test_it_stays_without_tuning(self):
+    def test_the_scale_does_not_change_without_tuning(self):
         assert float(trained(dataclasses.replace(PAPER, tune=0.0), self.obs, 20).scale) == 187.5
 
-    def test_what_was_seen_becomes_certain_and_what_was_not_does_not(self):
+    def test_only_seen_observations_become_certain(self):
         f = adeu.Rnd(scale=1.0, learning_rate=1e-3)
         state = trained(f, self.obs, 300)
         seen, novel = (np.mean(measured(f, state, obs)) for obs in (self.obs, 2 - 3 * (self.obs - 2)))
@@ -232,12 +232,12 @@ class TestGivenScale:
 class TestPaper:
     obs = TestState.obs
 
-    def test_it_has_one_output_and_the_papers_scale(self):
+    def test_it_has_one_output_and_the_scale_of_the_paper(self):
         assert (PAPER.features, PAPER.scale) == (1, 187.5)
         assert PAPER.init(KEY, self.obs[0]).target[-1][0].shape == (64, 1)
 
     def after(self, scale, errors):
-        """The state after tuning by batches of these errors, from this U."""
+        """Return the state after tuning U, from `scale`, with batches of these errors."""
         state = PAPER.init(KEY, self.obs[0])._replace(scale=jnp.asarray(scale))
         for number, error in enumerate(errors):
             state = PAPER._tune(state, jnp.full(4, error), step=100 + number)
@@ -249,13 +249,13 @@ class TestPaper:
         assert (float(state.scale), int(state.tuned_at), bool(state.armed)) == (1.0, -1, False)
 
     @pytest.mark.parametrize(("error", "factor"), [(100.0, 0.99), (1e-3, 1.01)])
-    def test_then_it_brings_f_back_and_notes_when_it_began(self, error, factor):
+    def test_tuning_brings_f_back_in_range_and_records_its_first_step(self, error, factor):
         assert float(self.after(1.0, [1.0, 4.0, 0.25]).scale) == 1.0
         state = self.after(1.0, [100.0, 1.0, error, 1.0, error, error])
         assert float(state.scale) == pytest.approx(factor**3)
         assert int(state.tuned_at) == 102
 
-    def test_it_keeps_the_median_where_a_sigmoid_tells_states_apart(self):
+    def test_tuning_keeps_the_median_in_the_range_of_a_sigmoid(self):
         f = dataclasses.replace(PAPER, scale=10.0, tune=0.05)
         state = trained(f, self.obs, 2_000)
         assert int(state.tuned_at) > 0
@@ -263,7 +263,7 @@ class TestPaper:
         untuned = dataclasses.replace(f, tune=0.0)
         assert np.median(measured(untuned, trained(untuned, self.obs, 2_000), self.obs)) < 0.1
 
-    def test_what_it_did_is_logged(self):
+    def test_tuning_is_logged(self):
         f = adeu.Rollouts(PAPER, rho=0.3, c=0.2)
         figures = f.figures((self.after(1.0, [1.0, 9.0]),))
         assert {name: float(value) for name, value in figures.items()} == pytest.approx(

@@ -1,4 +1,4 @@
-"""Rollout episodes whose share and whose uncertainty change."""
+"""Rollout episodes with a changing rate and uncertainty."""
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ STEPS, EPISODES = 3, 400
 
 
 def play(f, reward=lambda rollout: 0.0):
-    """Whether each episode was a rollout (every f here measures more than 1 in one), and each uncertainty."""
+    """Return the uncertainty of each step, and whether it was in a rollout episode."""
 
     def step(state, carry, number, reward_of):
         measured, carry = f.measure(jax.random.fold_in(KEY, number), state, carry, 0, step=number)
@@ -31,7 +31,7 @@ def play(f, reward=lambda rollout: 0.0):
     return np.asarray(measured).reshape(EPISODES, STEPS), np.asarray(rollout).reshape(EPISODES, STEPS)
 
 
-def test_a_scheduled_rho_is_the_share_of_rollouts_at_the_episodes_first_step():
+def test_a_scheduled_rho_is_the_rate_of_rollouts_at_the_first_step_of_an_episode():
     f = adeu.Rollouts(adeu.Constant(0.5), adeu.Schedule(1.0, 0.0, steps=STEPS * EPISODES), c=2.0)
     measured, rollout = play(f)
     assert (rollout == rollout[:, :1]).all()
@@ -40,7 +40,7 @@ def test_a_scheduled_rho_is_the_share_of_rollouts_at_the_episodes_first_step():
     np.testing.assert_allclose(shares, [0.875, 0.625, 0.375, 0.125], atol=0.16)  # 3 standard errors of 100 coins
 
 
-def test_a_rollout_may_follow_any_f():
+def test_the_uncertainty_of_rollouts_may_be_any_f():
     f = adeu.Rollouts(adeu.Counts(1), rho=0.5, c=adeu.Product((adeu.Counts(1), adeu.Constant(3.0))))
     measured, rollout = play(f)
     n = np.arange(1, STEPS * EPISODES + 1).reshape(EPISODES, STEPS)
@@ -48,7 +48,7 @@ def test_a_rollout_may_follow_any_f():
     assert 0.4 < rollout[:, 0].mean() < 0.6
 
 
-def test_a_bandit_makes_rollouts_frequent_only_where_they_pay():
+def test_a_bandit_makes_rollouts_frequent_only_if_they_increase_the_return():
     f = adeu.Rollouts(adeu.Constant(0.5), adeu.ReturnBandit((0.0, 1.0), width=0.3), c=2.0)
     _, paid = play(f, lambda rollout: 1.0 * rollout)
     _, fined = play(f, lambda rollout: -1.0 * rollout)
@@ -57,7 +57,7 @@ def test_a_bandit_makes_rollouts_frequent_only_where_they_pay():
     assert fined[100:].any()
 
 
-def test_discounted_ucb_by_hand():
+def test_discounted_ucb_computed_by_hand():
     f = adeu.ReturnBandit((0.0, 0.1, 0.3), decay=0.5, width=1.0)
     state, arms = f.init(KEY, 0), []
     for earned in (4.0, 0.0, 2.0, 1.0):

@@ -1,4 +1,4 @@
-"""Triggers act as the plain ones in `tests.switching`, with the same random numbers, and keep their rate."""
+"""Triggers equal the plain ones in `tests.switching` given the same random numbers, and keep their rate."""
 
 import functools
 import re
@@ -35,7 +35,7 @@ EXPLORERS = {
 
 
 def world():
-    """What an agent meets, step by step: q_values of two critics, rewards, observations."""
+    """Return the inputs of each step: Q-values of two critics, rewards, observations."""
     random = np.random.default_rng(0)
     drawn = [random.normal(size=shape) for shape in ((STEPS, 2, ACTIONS), STEPS, (STEPS, SIZE))]
     return [x.astype(np.float32) for x in drawn]
@@ -43,7 +43,7 @@ def world():
 
 @functools.partial(jax.jit, static_argnames="explorer")
 def behave(explorer, state, keys, q, rewards, obs):
-    """The actions, whether they explore, and f(s)."""
+    """Return the actions, whether they explore, and f(s)."""
 
     def step(before, given):
         (state, carry), (number, key, q, reward, obs) = before, given
@@ -62,8 +62,8 @@ def behave(explorer, state, keys, q, rewards, obs):
 
 @functools.partial(jax.jit, static_argnames="f")
 def draws(f, keys):
-    """What `Triggered` and `Bernoulli` draw from a step's key: the coin, the period's length, the action; and at an
-    episode's start.
+    """Return the draws of `Triggered` and `Bernoulli` for each key: the coin, the length of the period, the action,
+    and the length at the start of an episode.
     """
 
     def length(key):
@@ -80,7 +80,7 @@ def draws(f, keys):
 
 
 def plain(name, state, keys):
-    """The same by the formulas alone."""
+    """Return the actions, and whether they explore, of the plain triggers."""
     f, (q, rewards, obs) = EXPLORERS[name].f, world()
     coins, lengths, uniform, begun = (np.asarray(x).tolist() for x in draws(f, keys))
     modes, method, count, rows = switching.Modes(f.per, f.start), name.partition("-")[0], 0, []
@@ -107,7 +107,7 @@ def plain(name, state, keys):
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_they_act_as_plain_triggers_do(name):
+def test_triggers_equal_the_plain_ones(name):
     explorer, keys = EXPLORERS[name], jax.random.split(jax.random.key(3), STEPS)
     state = explorer.init(jax.random.key(1), np.zeros(SIZE, np.float32))
     action, explored, uncertainty = map(np.asarray, behave(explorer, state, keys, *world()))
@@ -119,7 +119,7 @@ def test_they_act_as_plain_triggers_do(name):
 
 
 def test_homeostasis_keeps_the_rate_over_six_orders_of_magnitude():
-    """The share of 20,000 steps with a coin below the chance, at 7 scales of four signals, one of them falling."""
+    """Count the steps of 20,000 with a coin below the chance, at 7 scales of four signals, one of them falling."""
     steps, rate = 20_000, 0.05
     random = np.random.default_rng(1)
     signals = np.stack(
@@ -147,12 +147,12 @@ def test_homeostasis_keeps_the_rate_over_six_orders_of_magnitude():
     switched = random.uniform(size=found.shape) < found
     np.testing.assert_allclose(switched.mean(axis=2), rate, rtol=0.2)
     np.testing.assert_allclose(found, np.broadcast_to(found[3], found.shape), rtol=2e-2)
-    # It is the signal that decides: where it is high, the chance is.
+    # The chance is high where the signal is.
     assert (found[:, 1, np.argsort(signals[1])[-2000:]].mean(axis=1) > 3 * rate).all()
 
 
 def test_an_outlier_does_not_end_exploration():
-    """A thousand standard deviations: their exponential overflows."""
+    """The exponential of a thousand standard deviations overflows."""
     f = adeu.Homeostasis(adeu.from_function(lambda obs: obs), 1e-4)
     carry = f.begin(jax.random.key(0))._replace(tau=1e6, mean=1.0, variance=1e-6)
     first, carry = f.measure(jax.random.key(0), ((),), carry, jnp.array(1e3))
@@ -161,7 +161,7 @@ def test_an_outlier_does_not_end_exploration():
     assert np.isfinite(then)
 
 
-def test_hash_counts_tell_vectors_apart_by_their_side_of_planes():
+def test_hash_counts_group_vectors_by_their_side_of_planes():
     f = adeu.HashCounts(bits=12, beta=0.5)
     here, there = jnp.array([1.0, 0.2]), jnp.array([-1.0, 0.3])
     state = f.init(jax.random.key(0), here)
@@ -172,7 +172,7 @@ def test_hash_counts_tell_vectors_apart_by_their_side_of_planes():
 
 
 class Paid(adeu.Mechanism):
-    """f(s) = |R| of the step before."""
+    """Measure f(s) = |R| of the previous step."""
 
     def measure(self, key, state, carry, obs, *, reward, **given):
         return jnp.abs(reward), carry
@@ -186,8 +186,8 @@ def cart_pole():
     return gymnasium.make("CartPole-v1")
 
 
-class TestTheRewardOfTheStepBefore:
-    """1 in CartPole, 0 in an episode's first step."""
+class TestPreviousReward:
+    """The reward is 1 in CartPole, and 0 in the first step of an episode."""
 
     def test_in_one_environment(self):
         loop = GymLoop(DQN, cart_pole(), cart_pole(), 200, 0, warmup=150, evaluate_every=200, recorded=True)
@@ -221,7 +221,7 @@ class TestTheRewardOfTheStepBefore:
         plain = JaxLoop(Dqn(adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())), JaxCartPole())
         assert jax.eval_shape(plain.init, 0).reward is None
 
-    def test_in_a_behavior_which_saves_it(self, tmp_path):
+    def test_in_a_behavior_that_is_saved(self, tmp_path):
         behavior, other = (adeu.Behavior(PAID, gymnasium.make_vec("CartPole-v1", 2)) for _ in range(2))
         obs, centers = np.zeros((2, 4)), np.zeros((2, 2))
         assert behavior.needs("act") == set()
@@ -239,12 +239,12 @@ class TestTheRewardOfTheStepBefore:
 
 
 class Plain(Dqn):
-    """An agent that gives nothing."""
+    """An agent that gives no values to its explorer."""
 
     offers: ClassVar = {"act": frozenset(), "observe": frozenset(), "update": frozenset()}
 
 
-def test_a_trigger_that_needs_more_than_the_agent_gives_is_rejected_with_the_agents_that_give_it():
+def test_a_trigger_that_needs_more_is_rejected_and_other_agents_are_suggested():
     takes = "Plain: explorer takes parts that need no q_values in act(): the agent does not give it (agents that do: "
     with pytest.raises(ValueError, match=re.escape(takes + "Dqn, Sac, Td3), got Explorer")):
         GymLoop(Plain(EXPLORERS["promise"]), cart_pole(), cart_pole(), 1_000, 0)

@@ -1,4 +1,4 @@
-"""A real browser over the DevTools protocol: enough to open a page, look at it and touch it."""
+"""A headless Chromium over the DevTools protocol, with which tests open, read and operate a page."""
 
 import base64
 import contextlib
@@ -13,7 +13,7 @@ import pytest
 from websockets.sync.client import connect
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-INSTALL = "no Chromium found, so the report is not opened in a browser; install it: apt-get install chromium"
+INSTALL = "no Chromium found to open the report in; install it: apt-get install chromium"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 300.0
 
 
 class Page:
-    """One tab, with all that it said and asked for."""
+    """A tab that records its events."""
 
     def __init__(self, socket):
         self._socket, self._number = socket, 0
@@ -64,11 +64,11 @@ class Page:
         self.settle()
 
     def settle(self):
-        """Lets the page lay itself out and draw."""
+        """Wait until the page is laid out and drawn."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def run(self, script):
-        """The value of a script, awaited."""
+        """Run a script and return its awaited value."""
         answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
@@ -76,7 +76,7 @@ class Page:
     def wait(self, condition):
         begun = time.monotonic()
         while not self.run(condition):
-            assert time.monotonic() - begun < PATIENCE_SECONDS, f"{condition} did not come about"
+            assert time.monotonic() - begun < PATIENCE_SECONDS, f"timeout: {condition}"
             time.sleep(0.05)
         self.settle()
 
@@ -91,7 +91,7 @@ class Page:
 
     @property
     def complaints(self):
-        """What stands in the console, and exceptions that nobody caught."""
+        """Console messages and uncaught exceptions."""
         loud = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         return [event for event in self.events if event["method"] in loud]
 
@@ -103,7 +103,7 @@ class Page:
 
 @contextlib.contextmanager
 def browser(profile: pathlib.Path):
-    """A fresh headless Chromium with one page."""
+    """Start a headless Chromium and yield its page."""
     if CHROMIUM is None and os.environ.get("CI"):
         pytest.fail(INSTALL)
     if CHROMIUM is None:
@@ -128,12 +128,12 @@ def browser(profile: pathlib.Path):
 
 
 def _address(profile, process):
-    """Where the browser listens: it writes that down when it is ready."""
+    """Wait until the browser has written its address, and return it."""
     begun, note = time.monotonic(), profile / "DevToolsActivePort"
     while True:
         lines = note.read_text().split() if note.exists() else []
         if len(lines) == 2:
             return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
         assert process.poll() is None, f"Chromium ended with {process.returncode}"
-        assert time.monotonic() - begun < PATIENCE_SECONDS, "Chromium does not answer"
+        assert time.monotonic() - begun < PATIENCE_SECONDS, "timeout: Chromium did not start"
         time.sleep(0.05)

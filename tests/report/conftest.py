@@ -1,4 +1,4 @@
-"""Real runs and a real browser, made once."""
+"""Session fixtures: real runs and a real browser."""
 
 import fcntl
 import os
@@ -13,14 +13,14 @@ POLE = ["--f", "rnd", "--seeds", "0:2", "--steps", "1000", "--set", "warmup=100"
 POLE += ["--set", "evaluate_episodes=1", "--set", "traced=[]"]
 SMALL = ["--seeds", "0:2", "--set", "lake.size=30", "--set", "episodes=600"]
 LAKE = "-size=30-episodes=600-traced=0.05+0.2+0.5+1"
-"""What the settings of the lake's runs add to the names of its cases."""
+"""The suffix of the case names of the lake, from its changed settings."""
 
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A folder with four experiments, all with traced episodes, and what the first command printed.
+    """Return a folder with four experiments, all with traced episodes, and the output of the first command.
 
-    The processes that share the tests share the folder: the second finds all runs complete.
+    Test processes share the folder: all but the first skip the complete runs.
     """
     base = tmp_path_factory.getbasetemp()
     out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "report-runs"
@@ -38,6 +38,6 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def page(tmp_path_factory):
-    """A page of a headless Chromium; without one, the tests that need it are skipped."""
+    """Yield a page of a headless Chromium; skip the test if there is none."""
     with browser(tmp_path_factory.mktemp("chromium")) as opened:
         yield opened

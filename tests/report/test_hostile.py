@@ -1,4 +1,4 @@
-"""Run folders of strangers: names that are code, numbers that are none, paths that lead elsewhere."""
+"""Reports on untrusted run folders: names that are code, bad numbers, and paths that lead elsewhere."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def data(report):
     return json.loads(text)["experiments"]
 
 
-def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
+def test_names_are_escaped_and_numbers_of_any_size_are_shown(folder, page):
     rows = [row(name, f"metric {NAMES[0]}", value=1e308, low=-1e308, high=10**400) for name in NAMES]
     rows += [row("odd", "nan", value=float("nan"), low=float("-inf"), high=float("inf"), paper=1e-300)]
     rows += [row("odd", "tiny", value=5e-324, runs={NAMES[0]: 1e308, "1": float("nan")})]
@@ -87,7 +87,7 @@ def test_names_are_text_and_numbers_of_any_size_are_shown(folder, page):
     assert page.run("document.documentElement.scrollWidth") <= 390
 
 
-def test_an_unknown_experiment_is_told_from_its_summary_alone(folder, page):
+def test_an_unknown_experiment_is_shown_from_its_summary(folder, page):
     (folder / "summary.json").write_text(json.dumps([row("mine", "score", value=1234.5, low=1000.0, high=2000.0)]))
     page.open(write_report(folder))
     text = page.run("document.querySelector('#experiment-0').innerText")
@@ -100,7 +100,7 @@ def test_an_unknown_experiment_is_told_from_its_summary_alone(folder, page):
     "content",
     ['[{"case": "a", "met', "", "{}", "[1]", '[{"case": 1, "metric": "m"}]', "[" * 100_000, "9" * 5_000, "\xff"],
 )
-def test_a_broken_summary_is_refused_by_name(folder, content):
+def test_a_corrupt_summary_is_rejected(folder, content):
     (folder / "summary.json").write_bytes(content.encode("latin-1"))
     with pytest.raises(ValueError, match=r"summary\.json"):
         write_report(folder.parent)
@@ -117,14 +117,14 @@ def test_a_broken_summary_is_refused_by_name(folder, content):
         ({"reference": 5}, "reference takes a text or null"),
     ],
 )
-def test_a_figure_that_is_none_is_refused(folder, bad, message):
+def test_a_bad_value_is_rejected(folder, bad, message):
     (folder / "summary.json").write_text(json.dumps([row("a", **bad)]))
     with pytest.raises(ValueError, match=rf"summary\.json is no summary: {message}"):
         write_report(folder)
 
 
 @pytest.mark.parametrize("name", ["spec.json", "traces/episode-7.csv"])
-def test_a_broken_run_is_refused_by_name(folder, name):
+def test_a_corrupt_run_is_rejected(folder, name):
     (folder / "summary.json").write_text(json.dumps([row("a")]))
     file = write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"]) / name
     file.write_text(file.read_text()[:-9])
@@ -132,7 +132,7 @@ def test_a_broken_run_is_refused_by_name(folder, name):
         write_report(folder)
 
 
-def test_broken_curves_are_refused_by_name(folder):
+def test_corrupt_curves_are_rejected(folder):
     (folder / "summary.json").write_text(json.dumps([row("a")]))
     for content in ("", "case,step\na,1\n", "case,step,episode,return,low,high\na,1,1,x,1,1\n"):
         (folder / "curves.csv").write_text(content)
@@ -140,7 +140,7 @@ def test_broken_curves_are_refused_by_name(folder):
             write_report(folder)
 
 
-def test_the_command_says_so_in_a_line(folder):
+def test_the_command_prints_an_error_without_a_traceback(folder):
     (folder / "summary.json").write_text("[")
     done = run_here("report", folder)
     assert done.returncode == 1
@@ -151,7 +151,7 @@ def test_the_command_says_so_in_a_line(folder):
     assert "nowhere is no folder of runs" in empty.stderr
 
 
-def test_nothing_outside_of_the_folder_is_read(folder):
+def test_nothing_outside_the_folder_is_read(folder):
     outside = folder.parent.parent / "outside"
     secret = ["0,1,1,0,0.5,0.123456,1,0"]
     run = write_run(outside, "a", secret)
@@ -198,7 +198,7 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(folder):
         write_report(folder)
 
 
-def test_an_endless_episode_is_left_out(folder):
+def test_an_overlong_episode_is_omitted(folder):
     (folder / "summary.json").write_text(json.dumps([row("a")]))
     write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"] * 20_001)
     (experiment,) = data(write_report(folder))
@@ -219,15 +219,15 @@ def test_an_endless_episode_is_left_out(folder):
         ("Sigmoid", None),
     ],
 )
-def test_the_colours_reach_to_the_ceiling_of_a_g_of_ours_and_no_other_is_imported(folder, g, ceiling):
+def test_the_ceiling_is_that_of_a_built_in_g_and_no_other_is_imported(folder, g, ceiling):
     (folder / "summary.json").write_text(json.dumps([row("a")]))
     write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"], {"agent": {"explorer": {"g": g}}})
     (experiment,) = data(write_report(folder))
     assert experiment["cases"][0]["ceiling"] == ceiling
 
 
-def test_episodes_by_their_place_in_training_are_told_by_their_names_alone(folder, page):
-    """Those with other names are left alone, and no length of training is believed that cannot be one."""
+def test_the_place_of_an_episode_in_training_comes_from_its_file_name(folder, page):
+    """Other file names are ignored, and so is an impossible length of training."""
     (folder / "summary.json").write_text(json.dumps([row("a")]))
     traces = write_run(folder, "a", ["0,1,1,0,0.5,0.5,1,0"], {"steps": -5, "episodes": True}) / "traces"
     content = f"step,{SPREAD}\n1e300,0,1,1,0,0.5,0.5,1,0\n"
@@ -243,7 +243,7 @@ def test_episodes_by_their_place_in_training_are_told_by_their_names_alone(folde
     assert page.complaints == []
 
 
-def test_a_page_has_room_for_so_many_numbers(folder, monkeypatch):
+def test_the_size_of_a_page_is_limited(folder, monkeypatch):
     monkeypatch.setattr("adeu.report.collect.NUMBERS", 2 * 8 * 10)
     (folder / "summary.json").write_text(json.dumps([row("a"), row("b")]))
     for case in "ab":
@@ -252,18 +252,18 @@ def test_a_page_has_room_for_so_many_numbers(folder, monkeypatch):
             (traces / f"at-{percent}.csv").write_text("\n".join([SPREAD, *["0,1,1,0,0.5,0.5,1,0"] * 4]) + "\n")
     (experiment,) = data(write_report(folder))
     for case in experiment["cases"]:
-        assert [each["progress"] for each in case["traces"]] == [0.0, 0.5]  # one of 32 numbers, and 80 are allowed
+        assert [each["progress"] for each in case["traces"]] == [0.0, 0.5]  # 32 numbers each, at most 80
     for path in folder.rglob("at-*.csv"):
         path.unlink()
     (experiment,) = data(write_report(folder))
-    assert [each["episode"] for each in experiment["cases"][0]["traces"]] == [7]  # rather than none
+    assert [each["episode"] for each in experiment["cases"][0]["traces"]] == [7]  # at least one episode is shown
 
 
 METRICS = "step,episode,return,spread\n10,1,5.0,0.1\n20,2,7.0,0.15\n"
 
 
 def write_complete(folder, case="a", seed=0, metrics=METRICS, experiment="unheard-of", setting=None):
-    """A complete run, as adeu writes it; its experiment has no summary yet."""
+    """Write a complete run, as adeu does; its experiment has no summary yet."""
     run = folder / case / f"seed-{seed}"
     run.mkdir(parents=True)
     spec = {"experiment": experiment, "case": case, "seed": seed, "setting": setting or {}}
@@ -282,7 +282,7 @@ class TestWithoutASummary:
 
     @pytest.mark.parametrize("name", ["done.json", "spec.json", "metrics.csv"])
     @pytest.mark.parametrize("kind", ["pipe", "zero", "link", "folder", "sparse"])
-    def test_what_is_no_ordinary_file_is_rejected_by_name(self, folder, name, kind):
+    def test_other_than_regular_files_are_rejected(self, folder, name, kind):
         path = write_complete(folder) / name
         other = write_complete(folder.parent.parent / "outside") / name
         path.unlink()
@@ -316,7 +316,7 @@ class TestWithoutASummary:
         assert experiment["partial"] == 1
         assert "1234.5" not in (folder.parent / "report.html").read_text()
 
-    def test_deep_folders_are_not_followed_to_their_end(self, folder):
+    def test_deep_folders_do_not_overflow_the_stack(self, folder):
         write_complete(folder)
         deep = folder / "/".join(["d"] * 1500)
         subprocess.run(["mkdir", "-p", str(deep)], check=True)
@@ -327,7 +327,7 @@ class TestWithoutASummary:
             subprocess.run(["rm", "-rf", str(folder / "d")], check=True)  # shutil.rmtree would overflow the stack
 
     @pytest.mark.parametrize("what", ["metrics", "done", "spec", "another seed"])
-    def test_a_changed_run_is_rejected_by_name(self, folder, what):
+    def test_a_modified_run_is_rejected(self, folder, what):
         run, other = write_complete(folder), write_complete(folder, seed=1)
         if what == "metrics":
             (run / "metrics.csv").write_text(METRICS.replace("5.0", "6.0"))
@@ -351,7 +351,7 @@ class TestWithoutASummary:
         "experiment", ["unheard-of", "frozen-lake", "cart-pole", "mountain-car", "mujoco/Hopper-v5"]
     )
     @pytest.mark.filterwarnings("ignore")
-    def test_missing_columns_are_no_crash(self, folder, missing, experiment):
+    def test_missing_columns_are_handled(self, folder, missing, experiment):
         metrics = METRICS.replace(missing, "other")
         write_complete(folder, metrics=metrics, experiment=experiment, setting={"steps": 40, "warmup": 0})
         if missing == "step" and experiment not in ("unheard-of", "frozen-lake"):
@@ -366,7 +366,7 @@ class TestWithoutASummary:
         [{}, {"steps": 10**12}, {"steps": "x"}, {"steps": -5}, {"steps": None, "warmup": []}, {"steps": 1e300}],
     )
     @pytest.mark.parametrize("experiment", ["mountain-car", "mujoco/Hopper-v5", "switching"])
-    def test_a_hostile_setting_is_rejected_by_name(self, folder, setting, experiment):
+    def test_a_bad_setting_is_rejected(self, folder, setting, experiment):
         write_complete(folder, experiment=experiment, setting=setting)
         with pytest.raises(ValueError, match="a/seed-0"):
             write_report(folder)
@@ -385,7 +385,7 @@ class TestWithoutASummary:
         with pytest.raises(ValueError, match=r"metrics.csv is too long for a report: 20,001 rows"):
             write_report(folder)
 
-    def test_runs_that_differ_in_length_are_named(self, folder):
+    def test_runs_of_different_lengths_are_omitted_with_a_warning(self, folder):
         write_complete(folder)
         for seed, rows in enumerate((2, 3)):
             write_complete(folder, "b", seed, "step,episode,return,spread\n" + "1,1,1,1\n" * rows)

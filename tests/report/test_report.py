@@ -1,4 +1,4 @@
-"""The report as a reader meets it: in a browser."""
+"""The report in a browser."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ def move(page, step):
 
 
 def wanted(row):
-    """What the cell of a row says: two seeds are too few for an interval but a share's."""
+    """Return the text of the cell of a row; with two seeds only a share has an interval."""
     form = {"violations": ".3f", "solved": ".0%"}.get(row["metric"], ",.0f")
     value = "-" if row["value"] is None else format(row["value"], form)
     runs = list((row["runs"] or {}).values())
@@ -50,27 +50,27 @@ def wanted(row):
     return value if len(set(runs)) < 2 else f"{value} {texts}"
 
 
-def test_run_ends_with_the_path_of_a_report_that_is_there(runs):
+def test_run_ends_with_the_path_of_the_report(runs):
     out, printed = runs
     path = out / "frozen-lake" / "report.html"
     assert printed.rstrip().endswith(f"report   {path}")
     assert path.stat().st_size > 10_000
 
 
-def test_the_command_writes_where_it_is_told_to(runs, tmp_path):
+def test_the_command_writes_to_the_given_path(runs, tmp_path):
     done = run_here("report", runs[0], "--html", tmp_path / "r.html")
     assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'r.html'}\n"), done.stderr
     assert (tmp_path / "r.html").stat().st_size < 1_000_000
 
 
-def test_the_file_names_nothing_outside_of_it(report):
+def test_the_file_has_no_external_references(report):
     text = report.read_text()
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in text
     assert " src=" not in text
 
 
-def test_the_table_holds_the_numbers_of_the_summary(opened, runs):
+def test_the_table_shows_the_values_of_the_summary(opened, runs):
     for place, name in enumerate(("frozen-lake", "safe-frozen-lake")):
         rows = json.loads((runs[0] / name / "summary.json").read_text())
         cells = opened.run(f"""Array.from(document.querySelectorAll('#experiment-{place} td[data-metric]')).map(
@@ -106,8 +106,8 @@ def test_a_share_has_a_dot_for_each_run(opened, runs):
         assert opened.run(f"{cell}.querySelectorAll('.run.yes').length") == sum(row["runs"].values())
 
 
-def test_few_seeds_are_thin_lines_and_many_a_band(page, runs, tmp_path):
-    """Two seeds of each case; then the curves of one of them as five seeds would have them."""
+def test_few_seeds_are_drawn_as_thin_lines_and_many_as_a_band(page, runs, tmp_path):
+    """Two seeds of each case, then the curves of one case as with five seeds."""
     folder = tmp_path / "frozen-lake"
     folder.mkdir()
     for name in ("summary.json", "curves.csv"):
@@ -131,7 +131,7 @@ def test_few_seeds_are_thin_lines_and_many_a_band(page, runs, tmp_path):
     assert page.complaints == []
 
 
-def test_a_known_experiment_says_what_it_is_and_what_was_changed(opened):
+def test_a_known_experiment_is_described_with_its_changes(opened):
     text = opened.run("document.querySelector('#experiment-0').innerText")
     assert "The motivating example: four ways to explore" in text
     assert "lake.size is 30, not 1500" in text
@@ -143,7 +143,7 @@ def test_a_known_experiment_says_what_it_is_and_what_was_changed(opened):
     assert "lake.size" not in settings
 
 
-def test_moving_the_scrubber_moves_the_picture_and_the_readout(opened):
+def test_the_slider_changes_the_picture_and_the_readout(opened):
     seen = []
     for step in (0, 1, 20):
         move(opened, step)
@@ -155,7 +155,7 @@ def test_moving_the_scrubber_moves_the_picture_and_the_readout(opened):
         assert said != says
 
 
-def test_the_readout_is_what_the_run_wrote(opened, runs):
+def test_the_readout_shows_the_trace_of_the_run(opened, runs):
     chosen = "Array.from(document.querySelectorAll('#experiment-0 .choose select')).map(each => each.value)"
     _, seed, place = opened.run(chosen)
     episode = place.split()[0]
@@ -177,8 +177,8 @@ def test_the_readout_is_what_the_run_wrote(opened, runs):
         assert float(said["reward"].replace(",", "")) == pytest.approx(float(row["reward"]), rel=1e-3, abs=0.5)
 
 
-def test_colours_of_the_spread_run_from_0_to_the_ceiling_of_g(opened):
-    """In each episode alike: that of `ShiftedSigmoid` is 0.88."""
+def test_colors_of_the_spread_range_from_0_to_the_ceiling_of_g(opened):
+    """In every episode; the ceiling of `ShiftedSigmoid` is 0.88."""
     opened.run("""{const select = document.querySelector('#experiment-0 .choose select');
         select.selectedIndex = 1; select.dispatchEvent(new Event('change', {bubbles: true}));}""")
     for episode in range(3):
@@ -190,8 +190,8 @@ def test_colours_of_the_spread_run_from_0_to_the_ceiling_of_g(opened):
         assert opened.run(f"{marks}.map(each => each.textContent)")[:2] == ["0", "0.88"]
 
 
-def test_a_diver_is_where_the_arrows_said(opened):
-    """In a sea whose actions are shuffled from cell to cell."""
+def test_the_position_in_the_sea_follows_the_arrows(opened):
+    """With actions that are shuffled in each cell."""
     places = []
     for step in range(8):
         opened.run(f"""{{const slider = document.querySelector('#experiment-2 input[type=range]');
@@ -210,7 +210,7 @@ def test_a_diver_is_where_the_arrows_said(opened):
     assert "unsafe" not in legend
 
 
-def test_keys_and_buttons_move_too(opened):
+def test_keys_and_buttons_move_the_slider(opened):
     move(opened, 3)
     opened.run(f"{SLIDER}.focus()")
     opened.press("ArrowRight", 39)
@@ -225,7 +225,7 @@ def test_keys_and_buttons_move_too(opened):
     assert opened.run(STEP) == stopped
 
 
-def test_another_case_is_another_episode(opened):
+def test_choosing_another_case_shows_another_episode(opened):
     before = opened.run(PICTURE), opened.run("document.querySelector('#experiment-0 .story').textContent")
     opened.run("""{const select = document.querySelector('#experiment-0 .choose select');
         select.selectedIndex = 0; select.dispatchEvent(new Event('change', {bubbles: true}));}""")
@@ -233,12 +233,12 @@ def test_another_case_is_another_episode(opened):
     assert f"of eps-greedy{LAKE}, seed" in opened.run("document.querySelector('#experiment-0 .story').textContent")
     assert opened.run(PICTURE) != before[0]
     episodes = "document.querySelectorAll('#experiment-0 .choose select')[2].options.length"
-    assert opened.run(episodes) == 3  # of the four that were traced
+    assert opened.run(episodes) == 3  # of four traced episodes
     shares = "Array.from(document.querySelectorAll('#experiment-0 .choose select')[2].options).map(each => each.text)"
     assert set(opened.run(shares)) <= {"30 (5%)", "120 (20%)", "300 (50%)", "600 (100%)"}
 
 
-def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
+def test_curves_respond_to_the_pointer_the_scale_and_the_table(opened):
     chart = "document.querySelector('#experiment-0 figure .chart')"
     before = opened.run(f"{chart}.innerHTML")
     opened.run("document.querySelector('#experiment-0 [aria-label=Scale] [aria-pressed=false]').click()")
@@ -255,7 +255,7 @@ def test_curves_answer_to_the_pointer_the_scale_and_the_table(opened):
     assert "episode 300" in opened.run(f"{chart}.querySelector('.tip:not([hidden])').textContent")
 
 
-def test_curves_show_what_is_known_of_exploration(opened, runs):
+def test_curves_can_show_columns_of_exploration(opened, runs):
     figure = "document.querySelector('#experiment-0 figure')"
     known = opened.run(f"Array.from({figure}.querySelector('select').options).map(each => each.value)")
     assert known == ["return", "spread", "uncertainty", "explored", "switches"]
@@ -278,8 +278,8 @@ SCALES = """Array.from(document.querySelectorAll('figure .switch[aria-label=Scal
     each => each.querySelector('[aria-pressed=true]').textContent)"""
 
 
-def test_the_scale_is_logarithmic_only_where_that_shows_more(page, runs, tmp_path):
-    """The lake's returns, then negative ones, then ones that lie close together."""
+def test_the_scale_is_logarithmic_only_for_wide_positive_ranges(page, runs, tmp_path):
+    """The returns of the lake, then negative ones, then a narrow range."""
     folder = tmp_path / "frozen-lake"
     folder.mkdir()
     shutil.copy(runs[0] / "frozen-lake" / "summary.json", folder)
@@ -298,7 +298,7 @@ def test_the_scale_is_logarithmic_only_where_that_shows_more(page, runs, tmp_pat
         assert ("0" in ticks) == (min(returns) < 400)
 
 
-def test_training_counts_in_its_own_unit(opened):
+def test_the_x_axis_has_the_unit_of_the_training(opened):
     captions = opened.run(
         "Array.from(document.querySelectorAll('.experiment > figure figcaption')).map(e => e.innerText)"
     )
@@ -307,7 +307,7 @@ def test_training_counts_in_its_own_unit(opened):
 
 
 def test_many_cases_have_a_chart_each(opened):
-    """Six cases of the safe lake; the four of the other share one, until a reader wants otherwise."""
+    """The six cases of the safe lake have a chart each; the four of the other lake share one by default."""
     figure = "document.querySelector('#experiment-1 figure')"
     assert opened.run(f"{figure}.querySelectorAll('.apart svg').length") == 6
     assert opened.run(f"{figure}.querySelectorAll('.curve').length") == 6
@@ -330,8 +330,8 @@ def test_many_cases_have_a_chart_each(opened):
     assert opened.run("document.querySelectorAll('#experiment-0 figure .apart svg').length") == 4
 
 
-def test_training_with_networks_shows_when_it_explored(opened, runs):
-    """Episodes at quarters of training, by default; colours up to the c of g."""
+def test_training_with_networks_shows_episodes_at_quarters_of_training(opened, runs):
+    """The default episodes; colors range up to the c of g."""
     panel = "document.querySelector('#experiment-3 .explore')"
     (run,) = (runs[0] / "train" / "CartPole-v1").glob("*/seed-0")
     names = sorted(path.stem for path in (run / "traces").iterdir())
@@ -352,18 +352,18 @@ def test_training_with_networks_shows_when_it_explored(opened, runs):
     assert opened.run(axis) == ["0", "0.1"]
 
 
-def test_the_spread_has_its_percentiles_for_a_band(opened):
+def test_the_band_of_the_spread_shows_its_percentiles(opened):
     figure = "document.querySelector('#experiment-3 figure')"
     known = opened.run(f"Array.from({figure}.querySelector('select').options).map(each => each.value)")
     assert {"spread_p10", "spread_p90", "saturated"} <= set(known)
     bands = f"Array.from({figure}.querySelectorAll('.band')).map(each => each.getAttribute('points'))"
-    assert opened.run(bands) == [""]  # of the return of two seeds
+    assert opened.run(bands) == [""]  # the return of two seeds has none
     opened.run(f"""{{const select = {figure}.querySelector('select'); select.value = 'spread';
         select.dispatchEvent(new Event('change', {{bubbles: true}}));}}""")
     assert all(opened.run(bands))
 
 
-def test_titles_are_words(page, tmp_path):
+def test_titles_spell_out_the_names_of_metrics(page, tmp_path):
     rows = [
         {"case": "mine", "metric": name, "value": 1.5, "seeds": 3}
         for name in ("mean", "steps_to_solve", "first_solved")
@@ -375,7 +375,7 @@ def test_titles_are_words(page, tmp_path):
     assert heads == ["case", "seeds", "mean return", "steps to solve", "first solved at episode"]
 
 
-def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, tmp_path):
+def test_the_report_of_an_interrupted_sweep_shows_its_complete_runs(page, runs, tmp_path):
     below = tmp_path / "frozen-lake"
     adaptive, ucb = f"adeu{LAKE}", f"ucb{LAKE}"
     for case, seed in ((adaptive, 0), (adaptive, 1), (ucb, 0)):
@@ -403,7 +403,7 @@ def test_a_sweep_that_was_stopped_has_a_report_of_what_is_complete(page, runs, t
     assert page.complaints == []
 
 
-def test_actions_of_several_numbers(page, tmp_path):
+def test_vector_actions_are_shown(page, tmp_path):
     run = tmp_path / "train" / "Hopper" / "case" / "seed-0"
     (run / "traces").mkdir(parents=True)
     metrics = "step,episode,return,spread\n10,1,5.0,0.1\n20,2,7.0,0.15\n"
@@ -438,7 +438,7 @@ def test_actions_of_several_numbers(page, tmp_path):
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
-def test_nothing_is_wider_than_a_phone(page, report, width):
+def test_the_page_fits_a_phone(page, report, width):
     page.open(report, width, 844)
     page.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     page.settle()
@@ -448,7 +448,7 @@ def test_nothing_is_wider_than_a_phone(page, report, width):
     )
 
 
-def test_dark_readers_get_a_dark_page(page, report):
+def test_the_page_follows_the_dark_color_scheme(page, report):
     brightness = """(color => color.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0))(
         getComputedStyle(document.body).backgroundColor)"""
     page.open(report)
@@ -463,7 +463,7 @@ def test_every_control_has_a_name(opened):
     assert nameless == 0
 
 
-def test_a_case_has_one_colour_in_table_and_curves(opened):
+def test_a_case_has_the_same_color_in_table_and_curves(opened):
     dots, lines = (
         opened.run(f"""Array.from(document.querySelectorAll('#experiment-0 {where}')).map(
             each => getComputedStyle(each).{how})""")

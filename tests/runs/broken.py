@@ -1,4 +1,4 @@
-"""A pendulum, of short episodes, that breaks where it is told to."""
+"""A pendulum with short episodes that returns NaN at a given step."""
 
 import gymnasium
 import numpy as np
@@ -7,7 +7,7 @@ from gymnasium.envs.classic_control import PendulumEnv
 
 class Broken(PendulumEnv):
     at = 0
-    """The step, over all episodes, whose observation is not a number; 0: none."""
+    """The step, over all episodes, whose observation is NaN; 0 for none."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""SAC in the compiled loop as a setting, and a command that trains some of its seeds: no experiment has one."""
+"""A setting for SAC in the compiled loop, which no experiment has, and a command that trains some seeds."""
 
 import dataclasses
 import pathlib

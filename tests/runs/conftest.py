@@ -1,4 +1,4 @@
-"""An engine without workers, which a test can stop where it likes."""
+"""An engine without workers that a test can interrupt."""
 
 import importlib
 
@@ -16,7 +16,7 @@ class StoppedError(Exception):
 
 @pytest.fixture
 def in_process(monkeypatch):
-    """Runs without workers; returns a dictionary whose `stop` is after how many reports a run is killed."""
+    """Run without workers; return options, of which `stop` is the number of reports before a run is interrupted."""
     options = {"stop": None}
 
     def run(specs, out, jobs, locks):

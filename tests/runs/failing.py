@@ -1,4 +1,4 @@
-"""Settings whose runs fail, each seed in its own way, and one whose fields were added over time."""
+"""A setting whose runs fail, each seed in a different way, and one with fields that were added later."""
 
 import dataclasses
 import os
@@ -45,7 +45,7 @@ class FailingTrainer:
         self.__dict__.update(state)
 
     def step(self):
-        """As an environment's."""
+        """Fail as an environment might in its step."""
         if self.seed == SIGNALLED:
             os.kill(os.getpid(), REAL_TIME_SIGNAL)
         if self.seed == EXITS:
@@ -77,7 +77,7 @@ INNER, PARTS = Inner(), (adeu.Counts(),)
 
 @dataclasses.dataclass(frozen=True)
 class Grown:
-    """All of its fields but `beta` have defaults, and so have those of the values in them."""
+    """All fields except `beta` have defaults, and so have those of their values."""
 
     beta: float
     inner: Inner = INNER

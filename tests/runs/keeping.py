@@ -1,4 +1,4 @@
-"""A setting whose run keeps random numbers, one that begins from what it kept, and one that counts threads."""
+"""A setting whose runs keep random numbers, one that starts from them, and one that records its threads."""
 
 import dataclasses
 import os
@@ -27,7 +27,7 @@ class Dependent:
 
 @dataclasses.dataclass
 class Counting:
-    """Writes a number a row."""
+    """Write one number per row."""
 
     numbers: np.ndarray
     keeps: bool
@@ -43,7 +43,7 @@ class Counting:
 
     def advance(self):
         if self.fails:
-            raise ValueError("it was told to")
+            raise ValueError("the setting fails")
         self.done += 1
         return Piece([{"step": self.done, "return": self.numbers[self.done - 1]}])
 
@@ -58,8 +58,8 @@ class Counting:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asking:
-    """Its run writes down how many threads its worker was given."""
+class Threads:
+    """Record the number of threads of the worker."""
 
     def trainer(self, seed):
         return ThreadCounting(np.zeros(1), False)

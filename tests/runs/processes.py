@@ -1,4 +1,4 @@
-"""The command line in a session of its own, as a terminal would start it, and what runs in that session."""
+"""Start the command line in a new session, as a terminal does, and control its processes."""
 
 import contextlib
 import os
@@ -12,20 +12,20 @@ import types
 from adeu.runs.folder import CHECKPOINT
 
 ROOT = pathlib.Path(__file__).parents[2]
-"""Where `tests` can be imported."""
+"""The folder from which `tests` can be imported."""
 NONE = types.MappingProxyType({})
 
 
 def start(*arguments, out, command="run", main="adeu.cli", checkpoint_seconds=0.1, **signals):
-    """Starts `adeu run`, or another command, in a session of its own; `said` knows what it prints.
+    """Start `adeu run`, or another command, in a new session; `said` returns its output.
 
     Args:
-        arguments: of the command.
+        arguments: the arguments of the command.
         out: the folder of all runs.
-        command: which command.
-        main: the module with the function `main` that reads the command.
-        checkpoint_seconds: between two checkpoints of a run.
-        signals: the handlers of SIGINT and SIGTERM, whatever this process inherited.
+        command: the name of the command.
+        main: the module with the function `main` of the command line.
+        checkpoint_seconds: the seconds between two checkpoints of a run.
+        signals: the handlers of SIGINT and SIGTERM, which replace inherited ones.
     """
     handlers = {"SIGINT": "default_int_handler", "SIGTERM": "SIG_DFL"} | signals
     handle = "; ".join(f"signal.signal(signal.{name}, signal.{handler})" for name, handler in handlers.items())
@@ -45,7 +45,7 @@ def said(out):
 
 
 def members(session):
-    """The processes of a session that have not ended, with their states and command lines."""
+    """Return the live processes of a session, with their states and command lines."""
     found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
@@ -57,23 +57,23 @@ def members(session):
 
 
 def workers(process):
-    """The workers of a command, with their states."""
+    """Return the workers of a command, with their states."""
     found = members(process.pid).items()
     return {pid: state for pid, (state, line) in found if "adeu.runs.engines.worker" in line}
 
 
 def pause(process):
-    """Stops the workers of a command where they are; only SIGCONT and SIGKILL reach them then."""
+    """Stop the workers of a command until SIGCONT or SIGKILL."""
 
     def stopped():
-        signal_workers(process, signal.SIGSTOP)  # again: a worker that died may be replaced meanwhile
+        signal_workers(process, signal.SIGSTOP)  # repeatedly, because a dead worker may be replaced
         return set(workers(process).values()) <= {"T"}
 
     wait_until(stopped)
 
 
 def checkpoints(out):
-    """The checkpoints, and which file each one is."""
+    """Return the checkpoints, each with its inode and time."""
     found = {}
     for path in out.rglob(CHECKPOINT):
         with contextlib.suppress(FileNotFoundError):
@@ -82,10 +82,10 @@ def checkpoints(out):
 
 
 def pause_at_checkpoint(process, out, before=NONE):
-    """Stops the workers in a moment when there are checkpoints other than those before.
+    """Stop the workers as soon as there are checkpoints other than those in `before`.
 
     Returns:
-        those checkpoints; none: the command ended before there were any.
+        The new checkpoints; empty if the command ended before there were any.
     """
 
     def fresh():
@@ -109,8 +109,8 @@ def signal_workers(process, number):
 
 
 def wait_until(condition, process=None):
-    """Waits for what must come about, as long as the process runs."""
+    """Wait until a condition holds; fail if the process ends before."""
     while not (value := condition()):
-        assert process is None or process.poll() is None, "it ended before"
+        assert process is None or process.poll() is None, "the process ended before the condition held"
         time.sleep(0.05)
     return value

@@ -1,4 +1,4 @@
-"""Broken, foreign and hostile run folders, broken disks: each is refused by name, and nothing else suffers."""
+"""Corrupt, foreign and hostile run folders and full disks are rejected with a clear error, without side effects."""
 
 import dataclasses
 import io
@@ -44,7 +44,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def out(whole, tmp_path):
-    """A folder of two complete runs, to break."""
+    """Return a copy of a folder with two complete runs."""
     return shutil.copytree(whole, tmp_path / "out")
 
 
@@ -57,7 +57,7 @@ def metrics(out):
 
 
 def reseal(folder, text):
-    """Metrics with a done.json that fits: what only someone who means it can write."""
+    """Write metrics with a matching done.json, as an attacker could."""
     (folder / METRICS).write_text(text)
     (folder / DONE).write_bytes(done(text, 1))
 
@@ -75,7 +75,7 @@ CORRUPT = {
 
 @pytest.mark.parametrize("how", CORRUPT)
 @pytest.mark.parametrize("name", [SPEC, METRICS, DONE])
-def test_a_corrupt_file_is_refused_by_name(name, how, out):
+def test_a_corrupt_file_is_rejected(name, how, out):
     path = first(out) / name
     path.write_bytes(CORRUPT[how](path.read_bytes()))
     before = metrics(out)
@@ -85,7 +85,7 @@ def test_a_corrupt_file_is_refused_by_name(name, how, out):
     assert metrics(out) == before
 
 
-def test_one_digit_changed_in_the_metrics_is_noticed(out):
+def test_a_changed_digit_in_the_metrics_is_detected(out):
     path = first(out) / METRICS
     text = path.read_text()
     path.write_text(text[:-2] + ("2" if text[-2] == "1" else "1") + "\n")
@@ -95,13 +95,13 @@ def test_one_digit_changed_in_the_metrics_is_noticed(out):
 
 
 @pytest.mark.parametrize("name", [SPEC, METRICS])
-def test_a_missing_file_is_noticed(name, out):
+def test_a_missing_file_is_detected(name, out):
     (first(out) / name).unlink()
     with pytest.raises(ValueError, match="lake/adeu/seed-0"):
         adeu.runs.load(out)
 
 
-def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
+def test_a_folder_of_another_experiment_is_rejected(out):
     other = dataclasses.replace(SETTING, agent=OTHER, traced=tuple(place / 400 for place in range(1, 400)))
     with pytest.raises(
         ValueError, match=r"holds another run: setting.agent.gamma is 0.99 there and 0.5 here.*--out"
@@ -120,14 +120,14 @@ def test_a_folder_of_another_experiment_is_refused_and_left_alone(out):
     "head",
     [{"seed": -1}, {"seed": 10**400}, {"seed": True}, {"seed": 0.5}, {"case": ["x"]}, {"case": None}],
 )
-def test_what_a_spec_says_of_its_run_must_make_sense(head, out):
+def test_a_spec_with_a_bad_seed_or_case_is_rejected(head, out):
     spec = json.loads((first(out) / SPEC).read_text()) | head
     (first(out) / SPEC).write_text(json.dumps(spec))
     with pytest.raises(ValueError, match=r"seed-0/spec.json is (not a run spec|corrupt)"):
         adeu.runs.load(out)
 
 
-def test_huge_numbers_are_numbers(out):
+def test_huge_numbers_are_loaded(out):
     reseal(first(out), "step,return,solved\n1,1e999,99999999999999999999\n2,-1e308,1\n")
     loaded = adeu.runs.load(out)
     assert loaded["return"][0] == np.inf
@@ -139,7 +139,7 @@ def test_huge_numbers_are_numbers(out):
         adeu.runs.load(out)
 
 
-def test_links_out_of_the_folder_are_not_followed(out, tmp_path):
+def test_links_that_leave_the_folder_are_not_followed(out, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept.txt").write_text("mine")
     (tmp_path / "elsewhere" / f"{ASIDE}kept").write_text("mine")
@@ -155,7 +155,7 @@ def test_links_out_of_the_folder_are_not_followed(out, tmp_path):
 
 @pytest.mark.parametrize("name", [SPEC, METRICS, DONE])
 @pytest.mark.parametrize("kind", ["pipe", "zero", "link"])
-def test_what_is_no_regular_file_is_rejected_by_name(name, kind, out, tmp_path):
+def test_other_than_regular_files_are_rejected(name, kind, out, tmp_path):
     path = first(out) / name
     shutil.copy(path, tmp_path / "elsewhere")
     path.unlink()
@@ -186,7 +186,7 @@ def test_a_linked_folder_of_runs_is_neither_read_nor_written(place, out, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link"])
-def test_the_lock_is_a_regular_file(kind, out, tmp_path):
+def test_the_lock_must_be_a_regular_file(kind, out, tmp_path):
     (out / "lake" / ".lock").unlink()
     if kind == "pipe":
         os.mkfifo(out / "lake" / ".lock")
@@ -198,7 +198,7 @@ def test_the_lock_is_a_regular_file(kind, out, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../outside.csv", "/tmp/adeu-outside.csv", "traces/../../outside.csv"])
-def test_a_name_that_climbs_out_is_refused(name, tmp_path):
+def test_a_path_that_leaves_the_folder_is_rejected(name, tmp_path):
     folder = Folder(tmp_path / "run")
     for use in (folder.read, folder.remove, lambda name: folder.write(name, b"")):
         with pytest.raises(ValueError, match="not inside its run's folder"):
@@ -247,8 +247,8 @@ CHECKPOINTS = {
 }
 
 
-def test_bad_checkpoints_fail_their_runs_alone_and_are_never_unpickled(tmp_path, monkeypatch):
-    """A run for each kind, all in one worker."""
+def test_bad_checkpoints_fail_only_their_runs_and_are_never_unpickled(tmp_path, monkeypatch):
+    """One run for each kind, all in one worker."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
     bad = CHECKPOINTS | broken(tmp_path / "real")
@@ -273,7 +273,7 @@ def test_bad_checkpoints_fail_their_runs_alone_and_are_never_unpickled(tmp_path,
 
 
 def broken(folder):
-    """A real checkpoint, cut and with a bit flipped in its middle."""
+    """Return a real checkpoint, truncated and with a flipped bit."""
     work(Stopping(folder), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
     content = (folder / CHECKPOINT).read_bytes()
     half = len(content) // 2
@@ -281,21 +281,21 @@ def broken(folder):
 
 
 class Stopping(Folder):
-    """Keeps its checkpoint."""
+    """A folder that keeps its checkpoint."""
 
     def remove(self, name):
         pass
 
 
 def test_a_real_checkpoint_is_read(tmp_path):
-    """What the tests above break is whole before."""
+    """Check that the checkpoint which the test above damages is valid."""
     work(Stopping(tmp_path), SETTING.trainer(0), lambda _: None, checkpoint_seconds=0)
     arrays, text = load_checkpoint(Folder(tmp_path))
     assert int(arrays["episode"]) == 600
     assert text == (tmp_path / METRICS).read_text()
 
 
-def test_what_a_killed_process_left_is_tidied(out):
+def test_files_left_by_a_killed_process_are_removed(out):
     run = first(out)
     (run / "checkpoint").mkdir(exist_ok=True)
     for name in (CHECKPOINT, f"{ASIDE}x", f"checkpoint/{ASIDE}y"):
@@ -307,8 +307,8 @@ def test_what_a_killed_process_left_is_tidied(out):
 
 
 @pytest.mark.parametrize("cut", [1, 1000])
-def test_a_worker_whose_task_cannot_be_read_ends(cut):
-    """Else it would hold the lock for ever after the command was killed while it sent a task."""
+def test_a_worker_ends_if_its_task_cannot_be_read(cut):
+    """Otherwise it would keep the lock after its command was killed while sending a task."""
     task = pickle.dumps(("folder", np.zeros(10_000), 5.0))
     command = [sys.executable, "-m", "adeu.runs.engines.worker"]
     for content, code in ((task[:-cut], 1), (b"", 0)):
@@ -317,7 +317,7 @@ def test_a_worker_whose_task_cannot_be_read_ends(cut):
 
 @dataclasses.dataclass(frozen=True)
 class Odd:
-    """A setting whose trainer has rows of numpy's numbers."""
+    """A setting whose trainer returns rows of numpy scalars."""
 
     def trainer(self, seed):
         return OddTrainer()
@@ -341,7 +341,7 @@ class OddTrainer:
         self.done = int(arrays["done"])
 
 
-def test_rows_of_numpy_numbers(tmp_path):
+def test_rows_may_have_numpy_scalars(tmp_path):
     spec = Spec("odd", "numpy", 0, Odd())
     assert sweep([spec], tmp_path) == {}
     text = "step,return,loss,count,solved\n1,0.1,0.5,3,1\n2,0.1,0.5,3,1\n"
@@ -356,7 +356,7 @@ def test_a_trainer_that_workers_cannot_load_is_reported(tmp_path, monkeypatch):
     assert "No module named 'not_there'" in next(iter(failed.values()))
 
 
-def test_names_and_reasons_are_no_markup():
+def test_names_and_errors_are_not_interpreted_as_markup():
     console = Console(record=True, width=200, file=io.StringIO())
     spec = Spec("<b>", "[/red][bold]", 0, SETTING)
     with Display(console, "[/]", 2) as display:
@@ -365,7 +365,7 @@ def test_names_and_reasons_are_no_markup():
     assert "<b>/[/red][bold]/seed-0 failed: [/blue] <script>" in console.export_text()
 
 
-def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path, whole, monkeypatch):
+def test_a_second_command_is_rejected_and_the_first_continues(tmp_path, whole, monkeypatch):
     monkeypatch.setattr(lock, "PATIENCE_SECONDS", 0.0)
     specs, refused = [dataclasses.replace(spec, experiment="frozen-lake") for spec in SPECS], []
 
@@ -382,21 +382,21 @@ def test_a_second_command_is_refused_and_the_first_goes_on(tmp_path, whole, monk
 
 @pytest.fixture
 def disk(tmp_path):
-    """A small disk; `disk(options)` mounts it anew."""
+    """Return a function that mounts a small disk with the given options."""
     path = tmp_path / "disk"
     path.mkdir()
 
     def mount(options):
         command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
         if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
-            pytest.skip("only root may mount a disk")
+            pytest.skip("only root can mount a disk")
         return path
 
     yield mount
     subprocess.run(["umount", str(path)], capture_output=True)
 
 
-def test_a_read_only_disk(disk):
+def test_a_read_only_disk_is_reported_without_a_traceback(disk):
     out = disk("size=1m,ro") / "out"
     run = run_here("run", *LAKE, "--out", out)
     assert run.returncode == 1
@@ -404,7 +404,7 @@ def test_a_read_only_disk(disk):
     assert "Traceback" not in run.stderr
 
 
-def test_a_full_disk_fails_the_runs_and_more_space_lets_them_go_on(disk, whole, monkeypatch):
+def test_runs_fail_on_a_full_disk_and_complete_with_more_space(disk, whole, monkeypatch):
     monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
     out = disk("size=24k")
     failed = sweep(SPECS, out)

@@ -12,7 +12,7 @@ from adeu.runs.work import Progress
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_the_bar_the_percentage_and_the_time_left_are_never_cut(width):
+def test_bar_percentage_and_remaining_time_are_never_truncated(width):
     screen = Console(width=width, height=20, force_terminal=True, file=io.StringIO())
     display = Display(screen, "train", 20)
     spec = Spec("train", "td3-rollouts-rnd-rho=0.3-c=0.2-with-a-long-name-of-its-own", 12345, None)

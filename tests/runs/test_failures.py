@@ -1,4 +1,4 @@
-"""Runs that fail, each in its own way: the others complete, and what went wrong comes back with its traceback."""
+"""Runs that fail in different ways: the others complete, and errors are returned with their traceback."""
 
 import dataclasses
 import logging
@@ -45,13 +45,13 @@ def check(failed, out):
     assert "in trainer" in frames[failing.RAISES]
 
 
-def test_each_fails_alone_with_its_traceback(tmp_path):
+def test_failures_do_not_affect_other_runs(tmp_path):
     check(sweep(specs(), tmp_path, jobs=1), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_each_fails_alone_on_a_cluster(tmp_path):
+def test_failures_do_not_affect_other_runs_on_a_cluster(tmp_path):
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
     failed = {spec.seed: why for spec, why in sweep(specs(), tmp_path, jobs=2, engine="ray").items()}
     assert failed.keys() == {seed for seed, why in SEEDS.items() if why}
@@ -61,7 +61,7 @@ def test_each_fails_alone_on_a_cluster(tmp_path):
     assert failed[failing.SIGNALLED].startswith("its worker died")
 
 
-def test_a_case_that_no_seed_can_train_is_rejected_before_any_work(tmp_path):
+def test_a_case_without_a_trainer_is_rejected_before_any_run(tmp_path):
     @dataclasses.dataclass(frozen=True)
     class Bad:
         def trainer(self, seed):
@@ -73,7 +73,7 @@ def test_a_case_that_no_seed_can_train_is_rejected_before_any_work(tmp_path):
 
 
 @pytest.mark.parametrize("again", ["controls", "all"])
-def test_a_control_whose_source_is_damaged_fails_alone(again, tmp_path, in_process):
+def test_a_control_with_a_damaged_source_does_not_affect_other_runs(again, tmp_path, in_process):
     cases = {"second": Dependent(), "first": Keeping()}
     every = {(case, seed): Spec("chain", case, seed, cases[case]) for case in cases for seed in (3, 4)}
     assert sweep([spec for (case, _), spec in every.items() if case == "first"], tmp_path) == {}
@@ -91,7 +91,7 @@ def test_a_control_whose_source_is_damaged_fails_alone(again, tmp_path, in_proce
     assert (tmp_path / every["second", 4].name / DONE).exists()
 
 
-def test_a_full_disk_at_the_spec_fails_that_run(tmp_path, in_process, monkeypatch):
+def test_a_full_disk_while_writing_the_spec_fails_that_run(tmp_path, in_process, monkeypatch):
     def full(spec, out):
         if spec.seed == failing.GOOD:
             raise OSError(28, "No space left on device")
@@ -108,11 +108,11 @@ def test_a_full_disk_at_the_spec_fails_that_run(tmp_path, in_process, monkeypatc
 
 
 class TestExplain:
-    def test_it_is_bounded(self):
+    def test_the_length_is_limited(self):
         for error in (ValueError("x" * 10**7), RecursionError("y" * 10**7)):
             assert len(explain(error)) < 3 * LONGEST
 
-    def test_an_error_that_cannot_be_printed(self):
+    def test_an_error_without_a_string_is_explained_by_its_type(self):
         class BrokenError(Exception):
             def __str__(self):
                 raise RuntimeError
@@ -120,7 +120,7 @@ class TestExplain:
         assert explain(BrokenError()).startswith("BrokenError")
 
 
-def test_what_a_worker_prints_is_bounded():
+def test_the_kept_output_of_a_worker_is_limited():
     reading, writing = os.pipe()
     tail = _Tail(os.fdopen(reading, "rb"))
     for _ in range(200):
@@ -132,7 +132,7 @@ def test_what_a_worker_prints_is_bounded():
 
 
 class TestWatchers:
-    def test_the_error_of_a_watcher_is_logged_once_and_stops_nothing(self, tmp_path, in_process, caplog):
+    def test_an_error_of_a_watcher_is_logged_once_and_the_runs_continue(self, tmp_path, in_process, caplog):
         def watch(event):
             raise RuntimeError("the watcher\nis broken")
 
@@ -143,7 +143,7 @@ class TestWatchers:
         assert record.getMessage().endswith("failed, the runs continue: RuntimeError: the watcher is broken")
         assert "\n" not in record.getMessage()
 
-    def test_the_others_are_told(self):
+    def test_the_other_watchers_are_called(self):
         spec, told = specs()[0], []
         watchers = [harmless(lambda event: 1 / 0), harmless(told.append)]
         for _ in range(3):
@@ -151,7 +151,7 @@ class TestWatchers:
                 watch(Event(spec, finished=True))
         assert len(told) == 3
 
-    def test_an_interruption_is_no_error_of_the_watcher(self):
+    def test_an_interrupt_in_a_watcher_is_not_suppressed(self):
         def interrupt(event):
             raise KeyboardInterrupt
 

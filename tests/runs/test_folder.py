@@ -1,4 +1,4 @@
-"""Numbers that come back as they were, and checkpoints that are rejected by name."""
+"""Files of a run folder: metrics, checkpoints and JSON."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from adeu.runs.folder import CHECKPOINT, Folder, Metrics, load_checkpoint, read_
 from adeu.runs.load import read_metrics
 
 
-def test_numbers_survive_csv(tmp_path):
+def test_numbers_round_trip_through_csv(tmp_path):
     rng = np.random.default_rng(0)
     columns = {
         "a": rng.integers(-(10**12), 10**12, 50),
@@ -19,14 +19,14 @@ def test_numbers_survive_csv(tmp_path):
     np.testing.assert_array_equal(found["b"], columns["b"])
 
 
-def test_rows_make_a_table():
+def test_rows_are_written_as_csv():
     metrics = Metrics()
     metrics.add([{"step": 1, "return": 0.1}])
     metrics.add([{"step": 2, "return": -3.0}])
     assert metrics.text == "step,return\n1,0.1\n2,-3.0\n"
 
 
-def test_what_has_no_figure_is_empty_and_reads_as_nan(tmp_path):
+def test_nan_is_written_as_an_empty_field(tmp_path):
     metrics = Metrics()
     metrics.add([{"step": 0, "spread": np.nan}, {"step": 5, "spread": 0.25}])
     assert metrics.text == "step,spread\n0,\n5,0.25\n"
@@ -43,7 +43,7 @@ def test_a_checkpoint_holds_arrays_and_metrics(tmp_path):
     assert (list(arrays), text) == (["learner.q"], "step\n1\n")
 
 
-def test_a_broken_checkpoint_is_named(tmp_path):
+def test_a_corrupt_checkpoint_is_rejected(tmp_path):
     store = Folder(tmp_path)
     save_checkpoint(store, {"q": np.zeros(100)}, "")
     whole = (tmp_path / CHECKPOINT).read_bytes()
@@ -53,7 +53,7 @@ def test_a_broken_checkpoint_is_named(tmp_path):
             load_checkpoint(store)
 
 
-def test_broken_json_is_named(tmp_path):
+def test_corrupt_json_is_rejected(tmp_path):
     assert read_json(tmp_path / "none.json") is None
     (tmp_path / "spec.json").write_text('{"a": ')
     with pytest.raises(ValueError, match=r"spec.json is corrupt .* delete its folder"):

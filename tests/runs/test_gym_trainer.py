@@ -1,4 +1,4 @@
-"""A loop in Gymnasium as a run: one that breaks keeps its last good checkpoint; what is set reaches the loop."""
+"""`GymLoop` as a run: a failed run keeps its last good checkpoint, and settings reach the loop."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ def run(folder):
     work(Folder(folder), SMALL.trainer(0), lambda progress: None, checkpoint_seconds=0)
 
 
-def test_a_nan_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
+def test_a_nan_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
     run(tmp_path / "whole")
     monkeypatch.setattr(Broken, "at", 70)
     with pytest.raises(ValueError, match=r"step\(\) at step 70 .*, in episode 4: observation .* got nan"):
@@ -58,27 +58,27 @@ def test_overlap_reaches_the_loop():
     assert not np.array_equal(learned(False), learned(True))
 
 
-def test_an_episode_that_the_end_cuts_has_a_trace_of_its_own():
+def test_an_episode_truncated_by_the_end_of_training_has_a_trace():
     trainer, traces = dataclasses.replace(SMALL, steps=50, traced=(2, 3), traced_at=()).trainer(0), {}
     while trainer.done < trainer.total:
         traces |= trainer.advance().traces
     assert {name: len(trace["spread"]) for name, trace in traces.items()} == {"episode-2": 20, "episode-3": 10}
 
 
-def test_a_warmup_that_takes_all_steps_is_said():
+def test_a_warmup_of_all_steps_warns():
     with pytest.warns(
         UserWarning, match="nothing will be learned: all of the 100 steps belong to the warm-up of 200"
     ):
         dataclasses.replace(SMALL, warmup=200).trainer(0)
 
 
-def test_what_is_not_an_agent_is_rejected():
+def test_an_explorer_as_agent_is_rejected():
     with pytest.raises(ValueError, match="TrainingSetting: agent takes an Agent, got Explorer"):
         dataclasses.replace(SMALL, agent=EXPLORER)
 
 
 @pytest.mark.parametrize("setting", [SMALL, cart_pole.EXPERIMENT.cases["rnd"], TABLE], ids=lambda each: each.env)
-def test_a_spec_from_before_episodes_were_traced_by_fractions_is_the_same_run(setting):
+def test_a_spec_without_traced_at_is_the_same_run(setting):
     stored = to_data(setting)
     assert stored.pop("traced_at") == [0.0, 0.25, 0.5, 0.75, 1.0]
     assert fill_in(stored, setting) == to_data(setting)

@@ -1,4 +1,4 @@
-"""Checkpoints and done.json know their spec: what is of another run is rejected by name, and nothing is mixed."""
+"""Checkpoints and done.json contain a digest of their spec: files of another run are rejected."""
 
 import dataclasses
 import json
@@ -18,7 +18,7 @@ SPECS = [Spec("grown", "case", seed, Grown(0.01)) for seed in (0, 1)]
 
 
 def interrupt(options, specs, out):
-    """Stops each run after its next piece, of four."""
+    """Interrupt each run after its next piece, of four."""
     options["stop"] = 1
     assert len(sweep(specs, out)) == len(specs)
     options["stop"] = None
@@ -29,7 +29,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_the_checkpoint_of_another_seed_is_rejected_and_the_others_complete(in_process, tmp_path):
+def test_the_checkpoint_of_another_seed_is_rejected_and_other_runs_complete(in_process, tmp_path):
     interrupt(in_process, SPECS, tmp_path)
     shutil.copy(tmp_path / SPECS[1].name / CHECKPOINT, tmp_path / SPECS[0].name / CHECKPOINT)
     (reason,) = (failed := sweep(SPECS, tmp_path)).values()
@@ -42,7 +42,7 @@ def test_the_checkpoint_of_another_seed_is_rejected_and_the_others_complete(in_p
     assert sweep(SPECS, tmp_path) == {}
 
 
-def test_an_interrupted_run_whose_spec_was_deleted_is_not_mixed_with_another(in_process, tmp_path):
+def test_an_interrupted_run_without_its_spec_is_not_resumed(in_process, tmp_path):
     interrupt(in_process, SPECS[:1], tmp_path)
     folder = tmp_path / SPECS[0].name
     (folder / SPEC).unlink()
@@ -77,7 +77,7 @@ def test_the_results_of_another_seed_are_rejected(tmp_path):
             attempt()
 
 
-def test_every_version_and_commit_that_took_part_is_kept(in_process, tmp_path, monkeypatch):
+def test_the_spec_records_every_version_and_commit(in_process, tmp_path, monkeypatch):
     codes = [{"versions": {"adeu-rl": f"{version}"}, "commit": f"{version:040}"} for version in range(3)]
     for code in (codes[0], codes[0], codes[1]):
         monkeypatch.setattr(identity, "provenance", lambda code=code: code)
@@ -85,14 +85,14 @@ def test_every_version_and_commit_that_took_part_is_kept(in_process, tmp_path, m
     before = json.loads((tmp_path / SPECS[0].name / SPEC).read_text())
     assert {name: before[name] for name in codes[0]} == codes[0]
     assert before["resumed"] == [codes[1]]
-    for code in (codes[2], codes[1]):  # the second finds a complete run
+    for code in (codes[2], codes[1]):  # the second sweep finds a complete run
         monkeypatch.setattr(identity, "provenance", lambda code=code: code)
         assert sweep(SPECS[:1], tmp_path) == {}
     assert json.loads((tmp_path / SPECS[0].name / SPEC).read_text()) == before | {"resumed": codes[1:]}
 
 
 def forget(path, *fields):
-    """Makes a spec.json one of a version that did not have these fields yet."""
+    """Remove fields from a spec.json, as if written by an earlier version."""
     spec = json.loads(path.read_text())
     for field in fields:
         owner = spec["setting"]
@@ -106,10 +106,10 @@ def forget(path, *fields):
 LATE = ("late", "made", "inner.late", "inner.size", "parts.0.beta", "parts.0.num_states")
 
 
-def test_a_run_from_before_a_field_was_added_is_resumed(in_process, tmp_path):
+def test_a_run_without_fields_that_were_added_later_is_resumed(in_process, tmp_path):
     folder = tmp_path / SPECS[0].name
     assert sweep(SPECS[1:], tmp_path) == {}
-    in_process["stop"] = 0  # spec.json is written, nothing else
+    in_process["stop"] = 0  # only spec.json is written
     sweep(SPECS[:1], tmp_path)
     forget(folder / SPEC, *LATE)
     interrupt(in_process, SPECS[:1], tmp_path)
@@ -131,7 +131,7 @@ def test_a_run_from_before_a_field_was_added_is_resumed(in_process, tmp_path):
         ({"beta": 50.0}, "setting.beta is 0.01 there and 50.0 here"),
     ],
 )
-def test_a_field_that_has_another_value_than_its_default_is_another_run(changes, message, tmp_path):
+def test_a_missing_field_stands_for_its_default(changes, message, tmp_path):
     assert sweep(SPECS[:1], tmp_path) == {}
     forget(tmp_path / SPECS[0].name / SPEC, *LATE)
     other = dataclasses.replace(SPECS[0], setting=dataclasses.replace(SPECS[0].setting, **changes))
@@ -139,7 +139,7 @@ def test_a_field_that_has_another_value_than_its_default_is_another_run(changes,
         sweep([other], tmp_path)
 
 
-def test_a_field_without_a_default_must_be_there(tmp_path):
+def test_a_missing_field_without_a_default_is_rejected(tmp_path):
     assert sweep(SPECS[:1], tmp_path) == {}
     forget(tmp_path / SPECS[0].name / SPEC, "beta")
     with pytest.raises(ValueError, match=r"holds a run of another version .*setting.beta is missing there"):

@@ -1,4 +1,4 @@
-"""A compiled loop as a run: rows, an early end, and resuming from arrays with the same bits."""
+"""`JaxLoop` as a run: rows, stopping early, and resuming with the same bits."""
 
 import dataclasses
 import json
@@ -46,14 +46,14 @@ def test_a_run_resumes_from_its_arrays():
         np.testing.assert_array_equal(second.arrays()[name], array, err_msg=name)
     hit = rows[-1]["first_hit"]
     assert hit > 0
-    assert hit % 4 == 0, "a treasure ends an episode"
+    assert hit % 4 == 0, "the treasure is not at the end of an episode"
     assert [row["first_hit"] for row in rows] == [hit if row["step"] >= hit else 0 for row in rows]
     with pytest.raises(ValueError, match="its arrays do not have the shapes of its parts"):
         second.restore({name: array[..., None] for name, array in first.arrays().items()})
 
 
-def test_a_run_ends_when_it_has_solved_its_task():
-    """The rows up to there are those of a run that goes on."""
+def test_a_run_stops_when_it_has_solved_its_task():
+    """Its rows equal the first rows of a run that continues."""
     ended, whole = trainer(most=4000, enough=3), trainer(most=4000)
     rows, all_rows = rows_of(ended), rows_of(whole)
     assert ended.done == ended.total == rows[-1]["step"] < 4000 == ended.most_steps
@@ -65,7 +65,7 @@ def test_a_run_ends_when_it_has_solved_its_task():
 
 @pytest.mark.parametrize(("most", "enough"), [(1000, 0), (4000, 3)])
 def test_episodes_are_traced_at_fractions_of_training_and_at_its_end(most, enough):
-    """Of 4,000 steps the run that ends early has fewer."""
+    """The second run stops before its 4,000 steps."""
     traced, plain = trainer(most, enough, traced_at=QUARTERS), trainer(most, enough)
     rows, traces = [], {}
     while traced.done < traced.total:
@@ -84,7 +84,7 @@ def test_episodes_are_traced_at_fractions_of_training_and_at_its_end(most, enoug
     assert all(len(trace["step"]) == 4 for trace in traces.values())
 
 
-def test_an_ended_run_is_read_to_its_end(tmp_path):
+def test_a_run_that_stopped_early_is_extended_when_read(tmp_path):
     columns = {"step": [1000, 2000, 3000], "solved": [0, 1, 1], "first_hit": [0, 1500, 1500]}
     (tmp_path / "metrics.csv").write_text(to_csv(columns))
     (tmp_path / SPEC).write_text(json.dumps({"setting": {"steps": 6000}}))
@@ -94,7 +94,7 @@ def test_an_ended_run_is_read_to_its_end(tmp_path):
     assert read["first_hit"].tolist() == [0] + [1500] * 5
 
 
-def test_the_cases_are_those_of_the_tables_and_the_artefact():
+def test_cases_are_those_of_deep_sea_and_the_usual_initialization():
     for size, member in zip(deep_sea_mlp.SIZES, deep_sea_mlp.EXPERIMENT.members, strict=True):
         assert list(member.cases) == [*deep_sea.cases(size), "eps-greedy-usual-init"]
         usual, wide = member.cases["eps-greedy-usual-init"], member.cases["eps-greedy"]
@@ -103,7 +103,7 @@ def test_the_cases_are_those_of_the_tables_and_the_artefact():
         assert member.metrics == deep_sea.METRICS
 
 
-def test_bad_lengths():
+def test_bad_lengths_are_rejected():
     with pytest.raises(ValueError, match="a run: steps takes a multiple of evaluate_every=100, got 150"):
         trainer(most=150)
 

@@ -1,4 +1,4 @@
-"""Commands and workers killed at any moment: the same command goes on, and ends in the same bytes."""
+"""Kill commands and workers at random moments: the same command resumes and gives the same bytes."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ OTHER_COMMANDS = {"sac": {"command": "train"}, "compiled-sac": {"main": "tests.r
 TABLES = ("frozen-lake", "deep-sea")
 RUNS = {name: 12 if name in TABLES else 3 for name in EXPERIMENTS}
 SECONDS = {name: 1.5 if name in TABLES else 12.0 for name in EXPERIMENTS}
-"""A command is killed within so many: networks are compiled before they begin to train."""
+"""Seconds within which a command is killed; networks take longer because they are compiled first."""
 
 
 def begin(name, out):
@@ -51,7 +51,7 @@ def begin(name, out):
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    """What each experiment leaves if nobody disturbs it."""
+    """Return a function that returns the files of an uninterrupted experiment."""
     found = {}
 
     def of(name):
@@ -66,13 +66,13 @@ def uninterrupted(tmp_path_factory):
 
 
 def contents(out):
-    """All that is left of runs, but for their specs, and the figures."""
+    """Return all files of runs and results, except the specs."""
     paths = [path for path in sorted(out.rglob("*.*")) if path.is_file() and path.suffix in (".csv", ".json", ".npz")]
     return {str(path.relative_to(out)): path.read_bytes() for path in paths if path.name != "spec.json"}
 
 
 def complete(out):
-    """The complete runs, and which file says so."""
+    """Return the done.json of each complete run, with its inode and time."""
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in out.rglob(DONE)}
 
 
@@ -100,8 +100,8 @@ LONG = [(name, kill, kills) for name, kills in KILLS.items() for kill in (kill_c
     ("name", "kill", "kills"),
     [("frozen-lake", kill_command, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)],
 )
-def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
-    """Every second time, the first included, once the command has written a checkpoint."""
+def test_a_killed_sweep_resumes_with_the_same_bytes(name, kill, kills, uninterrupted, tmp_path):
+    """Kill it in turns after a new checkpoint and at a random time."""
     out, seen, process, resumed = tmp_path / "out", {}, None, 0
     for number in range(kills):
         if process is None or process.poll() is not None:
@@ -114,16 +114,16 @@ def test_killed_at_random_moments(name, kill, kills, uninterrupted, tmp_path):
         kill(process)
         signal_workers(process, signal.SIGCONT)
         now = complete(out)
-        assert seen.items() <= now.items(), "a complete run was run again"
+        assert seen.items() <= now.items(), "a complete run was repeated"
         seen = now
     assert resumed, "no run was killed after its first checkpoint"
     assert process.wait() in (0, 1, -signal.SIGKILL), said(out)
     assert begin(name, out).wait() == 0, said(out)
-    assert seen.items() <= complete(out).items(), "a complete run was run again"
+    assert seen.items() <= complete(out).items(), "a complete run was repeated"
     assert contents(out) == uninterrupted(name)
 
 
-def test_control_c(uninterrupted, tmp_path):
+def test_ctrl_c_interrupts_and_the_command_resumes(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], out=out)
     saved = pause_at_checkpoint(process, out)
@@ -138,7 +138,7 @@ def test_control_c(uninterrupted, tmp_path):
     assert contents(out) == uninterrupted("frozen-lake")
 
 
-def test_sigterm_stops_it_too(tmp_path):
+def test_sigterm_interrupts_the_command(tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], out=out)
     wait_until(lambda: workers(process), process)
@@ -149,7 +149,7 @@ def test_sigterm_stops_it_too(tmp_path):
 
 
 def test_ignored_signals_stay_ignored(tmp_path):
-    """As of a script's background job, or under nohup."""
+    """As in a background job of a script, or under nohup."""
     out, short = tmp_path / "out", ("frozen-lake/adeu", "--set", "lake.size=12", "--set", "episodes=300")
     process = start(*short, "--seeds", "0", out=out, SIGINT="SIG_IGN", SIGTERM="SIG_IGN")
     wait_until(lambda: workers(process), process)
@@ -159,7 +159,7 @@ def test_ignored_signals_stay_ignored(tmp_path):
     assert len(complete(out)) == 1
 
 
-def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp_path):
+def test_a_worker_killed_once_is_reported_and_its_run_continues(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
     assert pause_at_checkpoint(process, out), said(out)
@@ -174,7 +174,7 @@ def test_a_worker_killed_once_is_reported_and_its_run_goes_on(uninterrupted, tmp
     assert contents(out) == uninterrupted("frozen-lake")
 
 
-def test_a_run_whose_workers_die_twice_fails_alone(uninterrupted, tmp_path):
+def test_a_run_whose_worker_is_killed_twice_fails_without_affecting_others(uninterrupted, tmp_path):
     out = tmp_path / "out"
     process = start(*EXPERIMENTS["frozen-lake"], "--jobs", "2", out=out)
     first = wait_until(lambda: len(workers(process)) == 2 and workers(process), process)
@@ -193,7 +193,7 @@ def test_a_run_whose_workers_die_twice_fails_alone(uninterrupted, tmp_path):
     assert contents(out) == uninterrupted("frozen-lake")
 
 
-def test_the_variable_is_checked(tmp_path):
+def test_a_bad_checkpoint_seconds_variable_is_rejected(tmp_path):
     process = start(*EXPERIMENTS["frozen-lake"], out=tmp_path / "out", checkpoint_seconds="soon")
     assert process.wait() == 1
     assert "ADEU_CHECKPOINT_SECONDS takes a finite number >= 0, got 'soon'" in said(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Names of experiments and cases: none leads out of its folder, none is obeyed by a terminal or by matplotlib."""
+"""Names of experiments and cases: none leaves its folder, and none is interpreted by a terminal or matplotlib."""
 
 import io
 
@@ -48,14 +48,14 @@ def test_a_bad_seed_is_rejected(seed):
         Spec("experiment", "case", seed, None)
 
 
-def test_every_experiment_has_good_names():
+def test_every_experiment_has_valid_names():
     for name in NAMES:
         for experiment in locate(name):
             assert experiment.specs([0])
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_name_is_shown_as_it_is(name, tmp_path):
+def test_an_odd_name_is_shown_unchanged(name, tmp_path):
     Spec("experiment", name, 0, None)
     curve = {"return": np.zeros((2, 3)), "episode": np.arange(3)[None].repeat(2, 0), "solved": np.ones((2, 3))}
     curve["seed"] = np.arange(2)
@@ -69,5 +69,5 @@ def test_an_odd_name_is_shown_as_it_is(name, tmp_path):
             assert path.stat().st_size > 1000
 
 
-def test_what_a_terminal_would_obey_is_written_out():
+def test_control_characters_are_escaped():
     assert printable("a\x1b[31m\r\tb\nc\x9b\u202e") == "a\\x1b[31m\\r\tb\nc\\x9b\\u202e"

@@ -1,4 +1,4 @@
-"""What --set changes."""
+"""Overrides of settings by --set."""
 
 import dataclasses
 import re
@@ -26,7 +26,7 @@ SUM = exploring(adeu.Sum((adeu.Counts(), adeu.Recorded(), adeu.Constant(0.5))), 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_setting_is_put_together_as_it_was(name):
+def test_no_assignment_changes_no_setting(name):
     for experiment in locate(name):
         assert override(experiment.cases, []) == experiment.cases
 
@@ -51,7 +51,7 @@ def test_every_setting_is_put_together_as_it_was(name):
         ("mentor_q", "None", None),
     ],
 )
-def test_values_are_read_as_the_field_takes_them(path, text, value):
+def test_values_are_parsed_by_the_type_of_the_field(path, text, value):
     found = change(adeu_counts(), f"{path}={text}")
     for name in path.split("."):
         found = getattr(found, name)
@@ -61,26 +61,26 @@ def test_values_are_read_as_the_field_takes_them(path, text, value):
 
 class TestPaths:
     @pytest.mark.parametrize("path", ["beta", "f.beta", "explorer.f.beta", "agent.explorer.f.beta"])
-    def test_any_suffix_of_a_path_names_its_field(self, path):
+    def test_any_suffix_of_a_path_identifies_its_field(self, path):
         assert change(adeu_counts(), f"{path}=0.5") == adeu_counts(beta=0.5)
 
-    def test_the_field_nearest_the_root_is_meant(self):
+    def test_the_field_nearest_the_root_wins(self):
         assert change(ucb(), "size=20").lake.size == 20
         assert change(ucb(), "learners.size=20").agent.learners.size == 20
         assert change(ROLLOUTS, "f.c=0.1").agent.explorer.f == adeu.Rollouts(adeu.Constant(0.5), rho=0.3, c=0.1)
         assert change(ROLLOUTS, "f.f.c=0.1").agent.explorer.f == adeu.Rollouts(adeu.Constant(0.1), rho=0.3, c=0.2)
 
-    def test_two_at_the_same_depth_are_rejected_by_their_paths(self):
+    def test_two_fields_at_the_same_depth_are_rejected(self):
         message = "'c' is ambiguous: agent.explorer.f.c or agent.explorer.g.c"
         with pytest.raises(ValueError, match=message):
             override({"adeu": adeu_counts(), "rollouts": ROLLOUTS}, ["c=0.1"])
 
-    def test_elements_of_a_tuple_go_by_their_number(self):
+    def test_elements_of_a_tuple_are_indexed(self):
         terms = change(SUM, "terms.2.c=0.1", "terms.0=EnsembleStd").agent.explorer.f.terms
         assert terms == (adeu.EnsembleStd(), adeu.Recorded(), adeu.Constant(0.1))
         assert change(SUM, "0.beta=0.1").agent.explorer.f.terms[0] == adeu.Counts(beta=0.1)
 
-    def test_a_named_tuple_is_changed_too(self):
+    def test_a_field_of_a_named_tuple_can_be_set(self):
         assert change(Plain(), "point.y=3").point == Point(1, 3)
 
 
@@ -91,7 +91,7 @@ class Point(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Plain:
-    """A setting of one's own."""
+    """A user's setting."""
 
     point: Point = Point()  # noqa: RUF009
     low: int = 1
@@ -108,13 +108,13 @@ class Plain:
         raise NotImplementedError
 
 
-def test_fields_are_checked_together_when_all_are_set():
+def test_fields_are_validated_after_all_are_set():
     assert change(Plain(), "low=7", "high=9") == Plain(low=7, high=9)
     with pytest.raises(ValueError, match="low=7 > high=5"):
         change(Plain(), "low=7")
 
 
-def test_a_field_of_an_unknown_type_takes_what_json_says():
+def test_a_field_of_another_type_is_parsed_as_json():
     assert change(Plain(), "anything=[1, 2]").anything == [1, 2]
     assert change(Plain(), 'pair=[2, "two"]').pair == (2, "two")
 
@@ -131,22 +131,22 @@ class TestParts:
             (["guard=None"], {}),
         ],
     )
-    def test_by_name_or_json(self, assignments, explorer):
+    def test_a_part_is_given_by_name_or_json(self, assignments, explorer):
         from tests.functions import Distance
 
         changed = change(adeu_counts(), *assignments).agent.explorer
         wanted = {name: part or Distance() for name, part in explorer.items()}
         assert changed == dataclasses.replace(adeu_counts().agent.explorer, **wanted)
 
-    def test_a_tuple_of_them(self):
+    def test_a_tuple_of_parts_can_be_set(self):
         changed = change(SUM, 'terms=[{"part": "Counts", "beta": 0.1}, "ensemblestd"]')
         assert changed.agent.explorer.f.terms == (adeu.Counts(beta=0.1), adeu.EnsembleStd())
 
-    def test_one_that_may_be_missing(self):
+    def test_an_optional_part_can_be_set(self):
         assert change(ucb(), "learners=None").agent == epsilon_greedy(0.0).agent
         assert change(epsilon_greedy(), "learners=adeu.tabular:Learners").agent.learners == Learners()
 
-    def test_the_whole_agent(self):
+    def test_the_whole_agent_can_be_set(self):
         text = adeu.to_json(ucb().agent)
         assert change(adeu_counts(), f"agent={text}") == ucb()
 
@@ -163,7 +163,7 @@ class TestParts:
         (epsilon_greedy(), {"g": adeu.Clip()}),
     ],
 )
-def test_changes_are_what_was_set_each_by_its_shortest_path(setting, assignments):
+def test_changes_returns_each_assignment_by_its_shortest_path(setting, assignments):
     texts = {
         path: adeu.to_json(value) if isinstance(value, adeu.Clip) else value for path, value in assignments.items()
     }
@@ -173,7 +173,7 @@ def test_changes_are_what_was_set_each_by_its_shortest_path(setting, assignments
     assert changes(setting, after) == assignments
 
 
-def test_only_cases_that_have_it_are_changed():
+def test_only_cases_with_the_field_are_changed():
     cases = override({"adeu": adeu_counts(), "coin": epsilon_greedy()}, ["f.beta=0.5", "episodes=9"])
     assert cases["adeu"].agent.explorer.f == adeu.Counts(beta=0.5)
     assert cases["coin"].agent == epsilon_greedy().agent
@@ -206,11 +206,11 @@ def test_only_cases_that_have_it_are_changed():
         ("=3", "path=value"),
     ],
 )
-def test_a_bad_one_is_rejected(assignment, message):
+def test_a_bad_assignment_is_rejected(assignment, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         change(adeu_counts(), assignment)
 
 
-def test_a_choice_is_rejected_with_the_choices():
+def test_a_bad_choice_is_rejected_with_the_valid_ones():
     with pytest.raises(ValueError, match="--set: mode takes 'fast' or 'slow', got 'faster'"):
         change(Plain(), "mode=faster")

@@ -1,4 +1,4 @@
-"""The Ray engine: on a cluster with a node killed on the way, it leaves the bytes that the local one does."""
+"""The Ray engine: even if a node is killed, it writes the same bytes as the local engine."""
 
 import dataclasses
 import functools
@@ -44,14 +44,14 @@ def local(specs, tmp_path_factory):
 
 
 def contents(out):
-    """Every file but the specs, which name versions, and the lock; the digests of specs are left out."""
+    """Return every file except the specs and the lock, without the digests of specs."""
     files = (path for path in sorted(out.rglob("*.*")) if path.is_file() and path.name not in ("spec.json", ".lock"))
     return {str(path.relative_to(out)): re.sub(rb'"spec": "\w+"', b"", path.read_bytes()) for path in files}
 
 
 @pytest.fixture
 def cluster():
-    """A head without processors and two nodes with one each."""
+    """Start a head without processors and two nodes with one each."""
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
     from ray.cluster_utils import Cluster
 
@@ -64,13 +64,13 @@ def cluster():
 
 
 def written(out, spec):
-    """Which file tells that the run is complete."""
+    """Return the inode and time of the done.json of a run."""
     file = (out / spec.name / DONE).stat()
     return file.st_ino, file.st_mtime_ns
 
 
 class Killer:
-    """Watches, kills a node once both wait with runs that have checkpoints, lets them go on, notes what it saw."""
+    """Record events; kill a node once both wait with checkpoints, then let the runs continue."""
 
     def __init__(self, cluster, out, gate):
         self.cluster, self.out, self.gate = cluster, out, gate
@@ -83,7 +83,7 @@ class Killer:
         if not self.killed and len(list(self.out.rglob(CHECKPOINT))) == 2:
             self.killed = True
             self.cluster.remove_node(self.cluster.nodes[0], allow_graceful=False)
-        if event.retried:  # not before: the run of a killed node may go on for a moment
+        if event.retried:  # not before, because the run of a killed node may continue for a moment
             self.gate.touch()
 
     def of(self, spec):
@@ -91,7 +91,7 @@ class Killer:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_node_is_killed_and_nothing_is_lost(cluster, specs, local, tmp_path, monkeypatch):
+def test_a_killed_node_changes_no_result(cluster, specs, local, tmp_path, monkeypatch):
     monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0.2")
     out, gate = tmp_path / "out", tmp_path / "gate"
     waiting = [dataclasses.replace(spec, setting=Waiting(spec.setting, str(gate))) for spec in specs]
@@ -117,8 +117,8 @@ CONTROLLED = ("rnd", "rnd-mean-matched", "rnd-shuffled")
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_controls_follow_the_runs_they_begin_from(cluster, tmp_path):
-    """What a run on one node kept reaches the caller, and from there the node where its control runs."""
+def test_controls_get_the_arrays_of_their_source(cluster, tmp_path):
+    """The arrays kept by a run on one node reach the caller, and then the node that runs its control."""
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
     cases, short = mujoco.cases("InvertedPendulum-v5", "td3"), {"steps": 3_000, "warmup": 1_000}
     every = {"evaluate_every": 1_000, "evaluate_episodes": 1}
@@ -141,8 +141,8 @@ def test_controls_follow_the_runs_they_begin_from(cluster, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_is_started_here_and_interrupted(tmp_path):
-    """Ctrl-C on a cluster of one's own: it says so, what was saved stays, and no process does."""
+def test_a_local_cluster_can_be_interrupted(tmp_path):
+    """Ctrl-C prints a message, keeps the checkpoints and ends all processes."""
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
     out = tmp_path / "out"
     arguments = ["frozen-lake", "--set", "lake.size=60", "--set", "episodes=1000000", "--seeds", "0", "--jobs", "2"]
@@ -156,7 +156,7 @@ def test_a_cluster_is_started_here_and_interrupted(tmp_path):
     assert list(out.rglob(CHECKPOINT))
 
 
-def test_no_framework_is_loaded_for_a_tabular_run():
+def test_a_tabular_run_imports_no_framework():
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
     trainer = pickle.dumps(dataclasses.replace(CASES["adeu"], episodes=100).trainer(0))
     for module in ("worker", "task"):
@@ -168,7 +168,7 @@ def test_no_framework_is_loaded_for_a_tabular_run():
         assert run.stdout.strip() == b"[]"
 
 
-def test_without_ray_it_says_what_to_install(specs, tmp_path, monkeypatch):
+def test_a_missing_ray_is_reported(specs, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "adeu.runs.engines.ray", raising=False)
     monkeypatch.delattr(adeu.runs.engines, "ray", raising=False)
@@ -176,7 +176,7 @@ def test_without_ray_it_says_what_to_install(specs, tmp_path, monkeypatch):
         sweep(specs, tmp_path, engine="ray")
 
 
-def test_bad_engines_are_refused(specs, tmp_path):
+def test_bad_engines_are_rejected(specs, tmp_path):
     with pytest.raises(ValueError, match="engine takes 'local' or 'ray', got 'dask'"):
         sweep(specs, tmp_path, engine="dask")
     with pytest.raises(ValueError, match="address takes None unless the engine is 'ray', got 'auto'"):
@@ -184,8 +184,8 @@ def test_bad_engines_are_refused(specs, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_address_where_nobody_is(specs, tmp_path, monkeypatch):
-    """Any cluster of this machine has the address "auto", such as that of a test beside this one: Ray sees none."""
+def test_an_address_without_a_cluster_is_rejected(specs, tmp_path, monkeypatch):
+    """Hide other clusters of this machine, such as that of a parallel test, which "auto" would find."""
     pytest.importorskip("ray", reason="pip install 'adeu-rl[ray]'")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Runs that begin from what other runs kept: after them, wherever they run, and not without them."""
+"""Runs that start from arrays kept by other runs."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def check_both(out):
         assert np.array_equal(column(out, "second", seed), expected)
 
 
-def test_a_run_gets_what_its_source_kept(tmp_path):
+def test_a_run_gets_the_arrays_of_its_source(tmp_path):
     assert sweep(specs(), tmp_path, jobs=2) == {}
     check_both(tmp_path)
 
 
-def test_a_source_that_an_earlier_sweep_completed_will_do(tmp_path):
+def test_the_source_may_be_complete_from_an_earlier_sweep(tmp_path):
     first = [spec for spec in specs() if spec.case == "first"]
     second = [spec for spec in specs() if spec.case == "second"]
     with pytest.raises(
@@ -42,7 +42,7 @@ def test_a_source_that_an_earlier_sweep_completed_will_do(tmp_path):
     check_both(tmp_path)
 
 
-def test_a_run_whose_source_failed_is_not_begun(tmp_path):
+def test_a_run_is_not_started_if_its_source_failed(tmp_path):
     failed = sweep(specs(Keeping(fails=True)), tmp_path, jobs=1)
     assert {spec.name: why for spec, why in failed.items() if spec.case == "second"} == {
         f"chain/second/seed-{seed}": f"chain/first/seed-{seed}, which it starts from, failed" for seed in (3, 4)
@@ -50,7 +50,7 @@ def test_a_run_whose_source_failed_is_not_begun(tmp_path):
     assert len(failed) == 4
 
 
-def test_what_was_kept_is_checked(tmp_path):
+def test_kept_arrays_are_verified(tmp_path):
     sweep(specs(), tmp_path, jobs=1)
     (source,) = (spec for spec in specs() if spec.name == "chain/first/seed-3")
     kept = tmp_path / source.name / "kept.npz"

@@ -1,4 +1,4 @@
-"""Statistics over seeds: intervals hold as often as they say, and values are those of scipy and rliable."""
+"""Statistics over seeds: coverage of the intervals, and values compared with scipy and rliable."""
 
 import numpy as np
 import pytest
@@ -30,12 +30,12 @@ NOTHING = (None, None, None)
 
 
 def trials(name, seeds, tasks=1, number=TRIALS):
-    """Scores of many experiments, of shape (number, seeds, tasks)."""
+    """Return scores of many experiments, of shape (number, seeds, tasks)."""
     return RUNS[name].rvs((number, seeds, tasks), random_state=np.random.default_rng([seeds, tasks]))
 
 
 def covers(low, high, truth, at_least):
-    """Whether the intervals cover the truth significantly more often than `at_least`.
+    """Return whether the intervals cover the truth significantly more often than `at_least`.
 
     One-sided binomial test: intervals whose coverage is `at_least` or less pass with probability 0.001 or less.
     """
@@ -46,20 +46,20 @@ def covers(low, high, truth, at_least):
 @pytest.mark.parametrize("seeds", [5, 10, 20])
 @pytest.mark.parametrize("name", RUNS)
 class TestCoverage:
-    """At least 0.91 from 5 seeds on; that one of these tests passes by luck has a probability below 0.04."""
+    """Coverage is at least 0.91 with 5 seeds or more; one of these tests passes by chance with probability < 0.04."""
 
-    def test_mean(self, name, seeds):
+    def test_coverage_of_the_mean(self, name, seeds):
         scores, truth = trials(name, seeds), RUNS[name].mean()
         _, low, high = mean_limits(scores)
         assert covers(low, high, truth, 0.91)
         student = scipy.stats.t.interval(0.95, seeds - 1, *moments(scores[..., 0]))
         assert np.median(high - low) < 1.4 * np.median(student[1] - student[0])
 
-    def test_iqm(self, name, seeds):
+    def test_coverage_of_the_iqm(self, name, seeds):
         _, low, high = iqm_limits(trials(name, seeds))
         assert covers(low, high, middle(RUNS[name]), 0.91)
 
-    def test_several_tasks(self, name, seeds):
+    def test_coverage_over_several_tasks(self, name, seeds):
         scores = trials(name, seeds, tasks=6, number=5_000)
         _, low, high = mean_limits(scores * np.arange(1, 7))
         assert covers(low, high, RUNS[name].mean() * 3.5, 0.91)
@@ -72,19 +72,19 @@ def moments(values):
 
 
 def middle(distribution):
-    """The true interquartile mean."""
+    """Return the true interquartile mean."""
     return distribution.ppf(np.linspace(0.25, 0.75, 200_001)[:-1] + 0.25 / 200_000).mean()
 
 
-def test_the_test_of_coverage_can_fail():
-    """Student's t covers 0.88 of exponential runs with 5 seeds, a percentile bootstrap 0.79."""
+def test_the_check_of_coverage_can_fail():
+    """With 5 exponential runs the coverage of Student's t is 0.88, of a percentile bootstrap 0.79."""
     scores = trials("exponential", 5)[..., 0]
     assert not covers(*scipy.stats.t.interval(0.95, 4, *moments(scores)), 1.0, 0.91)
     draws = scores[:2_000, np.random.default_rng(0).integers(5, size=(500, 5))].mean(axis=2)
     assert not covers(*np.quantile(draws, (0.025, 0.975), axis=1), 1.0, 0.85)
 
 
-def test_a_ratio_covers():
+def test_coverage_of_a_ratio():
     rng = np.random.default_rng(0)
     found = rng.integers(5, 31, (4_000, 10))
     held = rng.binomial(found, rng.beta(15, 5, found.shape))
@@ -94,8 +94,8 @@ def test_a_ratio_covers():
 
 
 @pytest.mark.parametrize("seeds", [6, 10, 20])
-def test_a_median_covers_also_where_runs_never_end(seeds):
-    """The last fifth of the runs never solved it; the truth is a run's median, log 2."""
+def test_coverage_of_a_median_with_unsolved_runs(seeds):
+    """A fifth of the runs never solve the task; the true median is log 2."""
     runs = trials("exponential", seeds, number=5_000)[..., 0]
     limits = [median(np.where(run < scipy.stats.expon.ppf(0.8), run, np.inf)) for run in runs]
     low, high = np.array([(each.low, each.high) for each in limits], float).T
@@ -103,8 +103,8 @@ def test_a_median_covers_also_where_runs_never_end(seeds):
     assert covers(low, np.where(np.isnan(high), np.inf, high), np.log(2), 0.94)
 
 
-def test_shares_cover():
-    """Wilson's interval, by the exact probabilities: 0.95 on average over the true shares, and never below 0.83."""
+def test_coverage_of_shares():
+    """The exact coverage of Wilson's interval is 0.95 on average over the true shares, and never below 0.83."""
     for seeds in (3, 5, 10, 20):
         low, high = wilson(np.arange(seeds + 1) / seeds, seeds)
         truths = np.linspace(0.005, 0.995, 199)
@@ -115,7 +115,7 @@ def test_shares_cover():
 
 
 @pytest.mark.parametrize("seeds", [5, 20])
-def test_differences_of_shares_and_improvements_cover(seeds):
+def test_coverage_of_differences_of_shares_and_of_improvements(seeds):
     rng = np.random.default_rng(seeds)
     for win, loss in ((0.5, 0.0), (0.3, 0.1), (0.8, 0.1), (0.05, 0.05), (0.9, 0.0)):
         signs = rng.choice([1, -1, 0], (2_000, seeds), p=[win, loss, 1 - win - loss])
@@ -129,19 +129,19 @@ def test_differences_of_shares_and_improvements_cover(seeds):
 class TestMeans:
     VALUES = np.array([3.0, 5.0, 4.0, 4.5, 14.0, 2.0])
 
-    def test_without_skewness_it_is_students_t(self):
+    def test_without_skewness_the_interval_is_student_t(self):
         values = np.array([1.0, 2.0, 4.0, 6.0, 7.0])
         expected = scipy.stats.t.interval(0.95, 4, 4.0, scipy.stats.sem(values))
         assert mean(values)[1:] == pytest.approx(expected, rel=1e-12)
 
-    def test_several_tasks_without_skewness_are_welchs(self):
-        """The interval of a difference of two means, which is that of a sum of two tasks, one negative."""
+    def test_over_several_tasks_without_skewness_the_interval_is_welch(self):
+        """A difference of two means is the sum of two tasks, one of them negative."""
         one, other = np.array([1.0, 2.0, 4.0, 6.0, 7.0]), np.array([10.0, 20.0, 30.0, 40.0, 50.0])
         welch = scipy.stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
         _, low, high = mean(np.stack([one, -other], axis=1))
         assert (2 * low, 2 * high) == pytest.approx((welch.low, welch.high), rel=1e-12)
 
-    def test_skewness_moves_it_to_the_long_side(self):
+    def test_skewness_shifts_the_interval_to_the_long_tail(self):
         _, low, high = mean(self.VALUES)
         expected = scipy.stats.t.interval(0.95, 5, self.VALUES.mean(), scipy.stats.sem(self.VALUES))
         assert low > expected[0]
@@ -155,8 +155,8 @@ class TestMeans:
             T = (value - limit) / scipy.stats.sem(self.VALUES)
             assert T + a * T**2 / 3 + a**2 * T**3 / 27 + a / 6 == pytest.approx(t)
 
-    def test_a_trimmed_mean_has_yuens_error(self):
-        """The interval of `iqm` without skewness, by scipy's test of two trimmed means, the second nearly still."""
+    def test_the_iqm_has_the_standard_error_of_yuen(self):
+        """Compare `iqm` without skewness to scipy's test of two trimmed means, the second nearly constant."""
         values = np.array([1.0, 2.0, 3.0, 5.0, 6.0, 8.0, 9.0, 10.0])
         still = np.linspace(-1e-9, 1e-9, 8)
         result = scipy.stats.ttest_ind(values, still, trim=0.25, equal_var=False)
@@ -164,14 +164,14 @@ class TestMeans:
         assert iqm(values)[1:] == pytest.approx((expected.low, expected.high), rel=1e-4)
 
     @pytest.mark.parametrize("figure", [mean, iqm])
-    def test_where_there_is_none(self, figure):
+    def test_no_interval_for_few_constant_or_infinite_values(self, figure):
         assert figure(np.arange(FEWEST - 1))[1:] == (None, None)
         assert None not in figure(np.arange(FEWEST))
         assert figure(np.full(7, 0.1))[1:] == (None, None)
         assert figure([1.0, np.inf, 2.0, 3.0, 4.0]) == NOTHING
         assert figure([1.0, np.nan, 2.0, 3.0, 4.0]) == NOTHING
 
-    def test_a_band_is_the_mean_at_each_row(self):
+    def test_a_band_is_the_interval_of_the_mean_of_each_row(self):
         curve = np.random.default_rng(0).gamma(2, size=(6, 9))
         curve[:, 4] = 0.3
         found = band(curve)
@@ -180,7 +180,7 @@ class TestMeans:
             assert estimate == pytest.approx(expected, nan_ok=True, rel=1e-13)
         assert np.isnan(band(curve[:4])[1]).all()
 
-    def test_a_ratio_of_equal_wholes_is_a_mean(self):
+    def test_a_ratio_with_equal_denominators_is_a_mean(self):
         values = np.array([1.0, 2.0, 4.0, 3.0, 3.0])
         assert ratio(np.stack([values, np.full(5, 4.0)], axis=1)) == pytest.approx(mean(values / 4))
         assert ratio(np.zeros((5, 2))) == NOTHING
@@ -192,7 +192,7 @@ class TestMeans:
 
 class TestCounts:
     @pytest.mark.parametrize(("solved", "runs"), [(0, 3), (4, 5), (10, 10), (1, 40)])
-    def test_shares_are_those_of_scipy(self, solved, runs):
+    def test_shares_equal_those_of_scipy(self, solved, runs):
         expected = scipy.stats.binomtest(solved, runs).proportion_ci(method="wilson")
         flags = np.arange(runs) < solved
         assert share(flags) == pytest.approx((solved / runs, expected.low, expected.high), abs=1e-12)
@@ -200,7 +200,7 @@ class TestCounts:
         assert (share(flags).high == 1) == (solved == runs)
 
     @pytest.mark.parametrize("seeds", [*range(1, 12), 20, 41])
-    def test_medians_are_those_of_scipy(self, seeds):
+    def test_medians_equal_those_of_scipy(self, seeds):
         values = np.random.default_rng(seeds).normal(size=seeds)
         expected = scipy.stats.quantile_test(values, p=0.5).confidence_interval(0.95)
         value, low, high = median(values)
@@ -210,7 +210,7 @@ class TestCounts:
         else:
             assert (low, high) == (expected.low, expected.high)
 
-    def test_a_median_that_never_ends(self):
+    def test_medians_with_unsolved_runs(self):
         assert median([1.0, 2.0, 3.0, 4.0, np.inf, np.inf]) == (3.5, 1.0, None)
         assert median([1.0, 2.0, 3.0, np.inf, np.inf, np.inf]) == (None, 1.0, None)
         assert median([np.inf] * 6) == NOTHING
@@ -225,28 +225,28 @@ class TestCounts:
 
 
 class TestPairs:
-    def test_a_difference_is_of_the_same_seeds(self):
+    def test_differences_are_paired_by_seed(self):
         luck = np.array([0.0, 100.0, 200.0, 300.0, 400.0, 500.0])
         better = luck + np.array([1.0, 2.0, 3.0, 1.0, 2.0, 4.0])
         assert difference(better, luck) == mean(better - luck)
-        assert difference(better, luck).low > 0  # unpaired, 2 would be lost among 500
+        assert difference(better, luck).low > 0  # unpaired, the variation of 500 would hide a difference of 2
         assert difference(better, luck, median) == (2.0, 1.0, 4.0)
 
-    def test_runs_that_never_end(self):
+    def test_improvements_and_differences_with_unsolved_runs(self):
         never = np.inf
         assert improvement([never, 5.0, never, 3.0], [never, never, 7.0, 3.0]).value == 0.5
         assert difference([never, 5.0], [never, 7.0], median) == NOTHING
         assert improvement([np.nan], [1.0]) == NOTHING
 
-    def test_shares(self):
-        """By hand: n = 8, three seeds that only ours solved, none that only theirs did: p = 4/10, q = 1/10."""
+    def test_difference_of_shares_computed_by_hand(self):
+        """With n = 8, three seeds solved only by ours and none only by theirs: p = 4/10, q = 1/10."""
         ours, theirs = np.array([1, 1, 1, 1, 1, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 0, 0])
         value, low, high = difference(ours, theirs, share)
         half = 1.959964 * np.sqrt((0.5 - 0.09) / 10)
         assert (value, low, high) == pytest.approx((0.375, 0.3 - half, 0.3 + half), abs=1e-6)
         assert difference([1, 1], [0, 0], share).high == 1
 
-    def test_one_who_always_wins_is_not_certain_to(self):
+    def test_an_improvement_in_all_seeds_is_not_certain(self):
         assert improvement([2.0] * 5, [1.0] * 5) == pytest.approx((1.0, 0.5655, 1.0), abs=1e-4)
 
 
@@ -259,7 +259,7 @@ def rliable():
 
 
 @pytest.mark.parametrize("shape", [(5, 1), (10, 6), (7, 3), (3, 26)])
-def test_values_are_those_of_rliable(shape, rliable):
+def test_values_equal_those_of_rliable(shape, rliable):
     library, metrics = rliable
     scores = np.random.default_rng(5).normal(1.0, 1.0, shape).round(1)
     levels = np.linspace(-2, 3, 11)
@@ -290,6 +290,6 @@ def test_values_are_those_of_rliable(shape, rliable):
         (lambda: improvement([], []), r"improvement: values takes an array of shape \(seeds,\)"),
     ],
 )
-def test_bad_input_is_refused(call, message):
+def test_bad_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()

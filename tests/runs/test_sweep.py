@@ -1,4 +1,4 @@
-"""Sweeps on this machine: complete runs stay, stopped ones go on, the number of workers changes nothing."""
+"""Local sweeps: complete runs are skipped, interrupted ones resumed, and the number of workers does not matter."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ from adeu.runs.folder import Folder
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
 from adeu.runs.work import work
-from tests.runs.keeping import Asking
+from tests.runs.keeping import Threads
 
 SETTING = dataclasses.replace(adeu_counts(), lake=Lake(size=12), episodes=600, traced=(0.25,))
 COIN = dataclasses.replace(epsilon_greedy(), lake=Lake(size=12), episodes=600)
@@ -29,7 +29,7 @@ def specs(seeds=(0, 1)):
 
 
 def contents(out):
-    """Every file that should not depend on how the work was done."""
+    """Return every file that must not depend on how the runs were executed."""
     return {
         str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.csv")) + sorted(out.rglob("done.json"))
     }
@@ -42,7 +42,7 @@ def one_worker(tmp_path_factory):
     return out
 
 
-def test_the_folder_holds_what_it_should(one_worker):
+def test_files_of_a_complete_run(one_worker):
     run = one_worker / "lake" / "adeu" / "seed-0"
     assert sorted(str(p.relative_to(run)) for p in run.rglob("*.*") if p.is_file()) == [
         "done.json",
@@ -57,7 +57,7 @@ def test_the_folder_holds_what_it_should(one_worker):
     assert len(spec["commit"] or "") in (0, 40)
 
 
-def test_metrics_are_those_of_the_training(one_worker):
+def test_metrics_equal_the_results_of_training(one_worker):
     metrics = adeu.runs.load(one_worker)
     mine = (metrics["case"] == "adeu") & (metrics["seed"] == 1)
     result = adeu.tabular.run(SETTING.trainer(1).job)
@@ -67,25 +67,25 @@ def test_metrics_are_those_of_the_training(one_worker):
     assert metrics["solved"][mine].tolist() == (result.returns >= 1e5).tolist()
 
 
-def test_the_number_of_workers_changes_no_byte(one_worker, tmp_path):
+def test_the_number_of_workers_does_not_change_files(one_worker, tmp_path):
     assert sweep(specs(), tmp_path, jobs=3) == {}
     assert contents(tmp_path) == contents(one_worker)
 
 
 @pytest.mark.parametrize("jobs", [None, 1, 2])
 @pytest.mark.parametrize("runs", [1, 3])
-def test_the_number_of_runs_changes_no_thread(jobs, runs, tmp_path):
-    """On more threads a network ends in other bytes, so the last run of a sweep has as many as it had in company."""
-    assert sweep([Spec("threads", "asking", seed, Asking()) for seed in range(runs)], tmp_path, jobs=jobs) == {}
+def test_the_number_of_runs_does_not_change_the_threads(jobs, runs, tmp_path):
+    """Networks give other bytes with more threads, so the last run of a sweep must not get more."""
+    assert sweep([Spec("threads", "record", seed, Threads()) for seed in range(runs)], tmp_path, jobs=jobs) == {}
     assert set(adeu.runs.load(tmp_path)["return"]) == {max(1, cores() // (jobs or cores()))}
 
 
-def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):
+def test_an_interrupted_run_resumes_from_its_checkpoint(one_worker, tmp_path):
     class StoppedError(Exception):
         pass
 
     class Stopping:
-        """A trainer that dies on its way."""
+        """A trainer that is interrupted after some pieces."""
 
         def __init__(self, trainer, pieces):
             self.trainer, self.pieces = trainer, pieces
@@ -111,7 +111,7 @@ def test_a_stopped_run_goes_on_where_it_was(one_worker, tmp_path):
     assert not (tmp_path / "checkpoint" / "state.npz").exists()
 
 
-def test_what_is_complete_is_not_run_again(one_worker):
+def test_complete_runs_are_skipped(one_worker):
     before = {path: path.stat().st_mtime_ns for path in one_worker.rglob("*.*")}
     events = []
     assert sweep(specs(), one_worker, watch=events.append) == {}
@@ -119,7 +119,7 @@ def test_what_is_complete_is_not_run_again(one_worker):
     assert {path: path.stat().st_mtime_ns for path in one_worker.rglob("*.*")} == before
 
 
-def test_another_spec_in_the_folder_is_refused(one_worker):
+def test_another_spec_in_the_folder_is_rejected(one_worker):
     other = Spec("lake", "adeu", 0, dataclasses.replace(SETTING, evaluate_every=50))
     with pytest.raises(
         ValueError, match=r"seed-0 holds another run: setting.evaluate_every is 100 there and 50 here"
@@ -127,7 +127,7 @@ def test_another_spec_in_the_folder_is_refused(one_worker):
         sweep([other], one_worker)
 
 
-def test_a_run_of_another_version_is_rejected_by_name(tmp_path):
+def test_a_run_of_another_version_is_rejected(tmp_path):
     (spec, *_) = specs()
     setting = spec.plain()["setting"]
     older = {"f": setting["agent"]["explorer"]["f"], "alpha": 0.5} | setting
@@ -145,7 +145,7 @@ def test_a_run_of_another_version_is_rejected_by_name(tmp_path):
     assert [each.name for each in path.parent.iterdir()] == ["spec.json"]
 
 
-def test_bad_settings_are_refused_before_any_work(tmp_path):
+def test_bad_settings_are_rejected_before_any_run(tmp_path):
     bad = Spec("lake", "bad", 0, dataclasses.replace(SETTING, episodes=50))
     with pytest.raises(ValueError, match="episodes takes at least evaluate_every=100, got 50"):
         sweep([*specs(), bad], tmp_path)
@@ -154,7 +154,7 @@ def test_bad_settings_are_refused_before_any_work(tmp_path):
 
 @dataclasses.dataclass(frozen=True)
 class Failing:
-    """A setting whose training raises an error, in the worker."""
+    """A setting whose training raises an error in the worker."""
 
     goal: str = "no number"
 
@@ -162,7 +162,7 @@ class Failing:
         return dataclasses.replace(SETTING.trainer(seed), goal=self.goal)
 
 
-def test_a_run_that_fails_takes_no_other_with_it(tmp_path):
+def test_a_failed_run_does_not_affect_others(tmp_path):
     failing = Spec("lake", "failing", 0, Failing())
     failed = sweep([failing, *specs([0])], tmp_path, jobs=2)
     assert list(failed) == [failing]
@@ -170,11 +170,11 @@ def test_a_run_that_fails_takes_no_other_with_it(tmp_path):
     assert (tmp_path / "lake" / "adeu" / "seed-0" / "done.json").exists()
 
 
-def test_a_worker_loads_no_jax():
+def test_a_worker_does_not_import_jax():
     script = "import sys, adeu.runs.engines.worker, adeu.runs.trainers.tabular_trainer; print('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
 
 
-def test_load_refuses_an_empty_folder(tmp_path):
+def test_load_rejects_an_empty_folder(tmp_path):
     with pytest.raises(ValueError, match="out takes a folder with complete runs"):
         adeu.runs.load(pathlib.Path(tmp_path))

@@ -1,4 +1,4 @@
-"""Event files: what TensorBoard itself reads from them is what metrics.csv holds."""
+"""Event files: TensorBoard reads the values of metrics.csv from them."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ SPEC = Spec("lake", "adeu", 0, dataclasses.replace(adeu_counts(), lake=Lake(size
 
 
 def scalars(folder):
-    """Steps and values by tag, as TensorBoard loads them; a broken file ends early."""
+    """Return steps and values by tag, as TensorBoard loads them; a corrupt file gives fewer."""
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
     from tensorboard.compat.proto.event_pb2 import Event
@@ -38,12 +38,12 @@ def check(folder):
     steps = metrics.pop("step")
     assert found.keys() == metrics.keys() >= {"return", "episode"}
     for tag, column in metrics.items():
-        known = ~np.isnan(column)  # before the first step there is no spread
+        known = ~np.isnan(column)  # the spread is NaN before the first step
         np.testing.assert_array_equal(found[tag][0], steps[known])
         np.testing.assert_allclose(found[tag][1], column[known], rtol=1e-6)
 
 
-def test_they_hold_every_column(tmp_path, monkeypatch):
+def test_event_files_have_every_column(tmp_path, monkeypatch):
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     monkeypatch.setenv("ADEU_CHECKPOINT_SECONDS", "0")
     assert sweep([SPEC], tmp_path / "plain") == {}
@@ -53,8 +53,8 @@ def test_they_hold_every_column(tmp_path, monkeypatch):
     assert plain == watched
 
 
-def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path, monkeypatch):
-    """In one file or two: the first row may be on disk before the last one is there."""
+def test_a_command_writes_event_files_along_with_checkpoints(tmp_path, monkeypatch):
+    """In one file or two, because the first row may be written before the last one exists."""
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     small = ["--set", "evaluate_every=600", "--set", "hidden=[8]", "--set", "batch=8", "--steps", "600"]
     small += ["--set", "warmup=100", "--set", "evaluate_episodes=1", "--seeds", "0:1", "--jobs", "1"]
@@ -69,7 +69,7 @@ def test_a_command_writes_them_while_it_saves_checkpoints(tmp_path, monkeypatch)
     assert scalars(folder).keys() >= {"spread", "spread_p10", "spread_p90", "saturated", "deviation"}
 
 
-def test_rows_are_added_as_they_come_and_the_files_of_earlier_commands_are_replaced(tmp_path):
+def test_rows_are_appended_and_files_of_earlier_commands_replaced(tmp_path):
     pytest.importorskip("tensorboard", reason="pip install 'adeu-rl[tensorboard]'")
     from adeu.runs.engines.event import Event
     from adeu.runs.work import Progress
@@ -87,12 +87,12 @@ def test_rows_are_added_as_they_come_and_the_files_of_earlier_commands_are_repla
     np.testing.assert_allclose(scalars(folder)["return"], [[10, 20, 30], [1.5, -2.5, np.inf]])
     assert scalars(folder)["gap"].tolist() == [[30], [4]]
     before = sorted((path.name, path.read_bytes()) for path in folder.iterdir())
-    assert len(before) == 3  # metrics.csv and a file for each time
+    assert len(before) == 3  # metrics.csv and two event files
     files(Event(SPEC, finished=True))
     assert sorted((path.name, path.read_bytes()) for path in folder.iterdir()) == before
 
 
-def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):
+def test_a_missing_tensorboard_is_reported(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "tensorboard"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tensorboard", None)

@@ -1,4 +1,4 @@
-"""A setting whose runs wait half-way until a file is there, so that a test chooses its moment."""
+"""A setting whose runs wait half-way until a file exists."""
 
 import dataclasses
 import pathlib

@@ -1,4 +1,4 @@
-"""Q-learning once more, slowly: plain Python floats and whole numbers, over the same random stream."""
+"""A reference Q-learning in plain Python, with the same random stream."""
 
 import math
 
@@ -6,7 +6,7 @@ MASK = 2**64 - 1
 
 
 class Stream:
-    """xoshiro256++, seeded by splitmix64."""
+    """The generator xoshiro256++, seeded by splitmix64."""
 
     def __init__(self, seed, skip=0):
         words = []
@@ -36,14 +36,14 @@ class Stream:
 def q_learning(
     mdp, *, episodes, max_steps, seed, gamma=0.99, alpha=1.0, beta=0.9, shift=2.0, epsilon=None, sigma=None
 ):
-    """ADEU as READING has it on the grid, epsilon-greedy, or VDBE (sigma); returns the Q table and the visits."""
+    """Train with ADEU by counts, epsilon-greedy (`epsilon`) or VDBE (`sigma`); return the Q table and the visits."""
     states, actions = mdp.next_state.shape
     q = [[0.0] * actions for _ in range(states)]
     visits = [0] * states
     adaptive = [1.0] * states
     rng = Stream(seed)
     for _ in range(episodes):
-        rng.uniform()  # the start, of which there is one
+        rng.uniform()  # draws the start state, of which there is only one
         s = mdp.start
         for _ in range(max_steps):
             if sigma is not None:
@@ -79,7 +79,7 @@ def softmax(q, visits, beta, shift, rng):
 
 
 def vdbe(epsilon, change, sigma, delta):
-    """Tokic's epsilon of a state, after its value changed."""
+    """Return the epsilon of a state after a change of its value, after Tokic."""
     boltzmann = math.exp(-change / sigma)
     return delta * (1 - boltzmann) / (1 + boltzmann) + (1 - delta) * epsilon
 

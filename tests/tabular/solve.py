@@ -1,10 +1,10 @@
-"""Finite MDPs solved exactly, on their transition tables."""
+"""Solve finite MDPs exactly, by their transition tables."""
 
 import numpy as np
 
 
 def backup(model, values, gamma):
-    """The value of each action in each state, (S, A), if the next state is worth `values`."""
+    """Return the value of each action in each state, (S, A), given the values of the next states."""
     ahead = model.reward + gamma * np.where(model.terminal, 0.0, values[model.next_state])
     first = np.repeat(np.arange(model.num_states * model.num_actions), np.diff(model.offsets))
     before = np.where(np.isin(np.arange(len(ahead)), model.offsets), 0.0, np.roll(model.cumulative, 1))
@@ -13,7 +13,7 @@ def backup(model, values, gamma):
 
 
 def start_value(model, gamma, policy=None):
-    """The expected value at the start: of a policy, or of the best one."""
+    """Return the expected value at the start, of a policy or of the best one."""
     values = np.zeros(model.num_states)
     for _ in range(5000):
         q = backup(model, values, gamma)

@@ -1,4 +1,4 @@
-"""The agents over tables are values: they print, compare, hash, bind and go to JSON like parts."""
+"""Tabular agents are values: they print, compare, hash, bind and convert to JSON like parts."""
 
 import dataclasses
 import json
@@ -45,18 +45,18 @@ def test_an_agent_binds_its_explorer(agent):
         bound.bind(gymnasium.spaces.Discrete(7), gymnasium.spaces.Discrete(4))
 
 
-def test_whole_numbers_become_floats_so_that_equal_agents_are_equal():
+def test_integers_become_floats():
     assert repr(tabular.QLearning(COUNTING, alpha=1, gamma=1, q=0)) == repr(tabular.QLearning(COUNTING, gamma=1.0))
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=repr)
-def test_training_is_running_the_job(agent):
+def test_train_runs_the_job(agent):
     arguments = {"episodes": 30, "max_steps": 12, "seed": 4, "evaluate_every": 10, "q": 0.5, "visits": 2}
     for one, other in zip(agent.train(MODEL, **arguments), tabular.run(agent.job(MODEL, **arguments)), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_tables_start_where_the_job_says_else_where_the_agent_does():
+def test_initial_tables_are_those_of_the_job_or_else_of_the_agent():
     agent = tabular.QLearning(COUNTING, q=-1.0)
     table = np.arange(MODEL.num_states * 4.0).reshape(-1, 4)
     for q, expected in [(None, -1.0), (2.0, 2.0), (table, table)]:

@@ -1,4 +1,4 @@
-"""What cannot work is refused before any work, by name."""
+"""Bad input of tabular agents is rejected before any work."""
 
 import gymnasium
 import numpy as np
@@ -30,7 +30,7 @@ ARRAYS = {"next_state": [[0, 1], [1, 0]], "reward": [[0, 0], [0, 1]], "terminal"
         ("q", np.inf),
     ],
 )
-def test_fields(argument, value):
+def test_bad_fields_are_rejected(argument, value):
     with pytest.raises(ValueError, match=f"QLearning: {argument} takes "):
         tabular.QLearning(**{"explorer": EXPLORER} | {argument: value})
 
@@ -52,13 +52,13 @@ def test_fields(argument, value):
     ],
 )
 @pytest.mark.parametrize("kind", [tabular.QLearning, tabular.TableDqn])
-def test_arguments_of_a_job(kind, argument, value):
+def test_bad_arguments_of_a_job_are_rejected(kind, argument, value):
     with pytest.raises(ValueError, match=f"{kind.__name__}: {argument} takes "):
         kind(EXPLORER).job(MODEL, **{"episodes": 1, "max_steps": 1, "seed": 0} | {argument: value})
 
 
 @pytest.mark.parametrize("change", [{"size": 0}, {"mask_probability": 0.0}, {"start": -1.0}, {"ucb": -1.0}])
-def test_learners(change):
+def test_bad_learners_are_rejected(change):
     with pytest.raises(ValueError, match=f"Learners: {next(iter(change))} takes "):
         tabular.Learners(**change)
 
@@ -80,7 +80,7 @@ def test_learners(change):
         ("mask", [[True, True], [False, False]], "none in 1"),
     ],
 )
-def test_arrays(argument, value, complaint):
+def test_bad_arrays_are_rejected(argument, value, complaint):
     with pytest.raises(ValueError, match=f"from_arrays: {argument} takes .*{complaint}"):
         tabular.from_arrays(**ARRAYS | {argument: value})
 
@@ -103,12 +103,12 @@ def test_arrays(argument, value, complaint):
         ({0: {0: [(1.0, 0, 0.0, True)]}, 1: {1: [(1.0, 0, 0.0, True)]}}, r"P\[1\] takes actions 0 .. 0"),
     ],
 )
-def test_transition_tables(P, complaint):
+def test_bad_transition_tables_are_rejected(P, complaint):
     with pytest.raises(ValueError, match=f"from_table: .*{complaint}"):
         tabular.from_table(P)
 
 
-def test_an_environment_without_a_table():
+def test_an_environment_without_a_table_is_rejected():
     with pytest.raises(ValueError, match="from_gymnasium: env takes an environment with a transition table P"):
         tabular.from_gymnasium(gymnasium.make("CartPole-v1"))
 
@@ -123,13 +123,13 @@ def test_an_environment_without_a_table():
         (adeu.HyperStates(adeu.EnsembleStd(), [0] * S), "HyperStates.* has no tabular form, because the values"),
     ],
 )
-def test_parts_with_no_tabular_form(f, complaint):
+def test_parts_without_a_tabular_form_are_rejected(f, complaint):
     explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli())
     with pytest.raises(TypeError, match=complaint):
         tabular.QLearning(explorer).train(MODEL, episodes=1, max_steps=1, seed=0)
 
 
-def test_parts_of_another_size():
+def test_parts_of_another_size_are_rejected():
     for f, guard in ((adeu.Counts(S + 1), None), (adeu.Constant(0.1), adeu.KnownUnsafe([S], [0]))):
         explorer = adeu.Explorer(f, adeu.Identity(), adeu.Bernoulli(), guard=guard)
         with pytest.raises(ValueError, match="states takes"):

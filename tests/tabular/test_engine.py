@@ -1,4 +1,4 @@
-"""The compiled loop beside the same loop in Python, and beside one written from scratch."""
+"""The compiled loop equals the same loop in Python, and an independent one."""
 
 import dataclasses
 import pickle
@@ -28,14 +28,14 @@ COIN = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
 
 
 def make_job(explorer, **changes):
-    """A short training, with fields of the agent and arguments of the job changed."""
+    """Return a short job with changed fields of the agent and arguments of the job."""
     fields = {name: changes.pop(name) for name in ("alpha", "gamma", "intrinsic", "learners") if name in changes}
     agent = tabular.QLearning(explorer, **fields)
     return agent.job(MODEL, **{"episodes": 60, "max_steps": 24, "seed": 3, "evaluate_every": 10} | changes)
 
 
 def by_hand(job):
-    """The job run by the kernel's Python function."""
+    """Run the job with the Python function of the kernel."""
     training = tabular.Training(job)
     while training.left:
         training.trace()
@@ -49,7 +49,7 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("seed", [0, 7, 2**40])
 @pytest.mark.parametrize("epsilon", [None, 0.1])
-def test_a_reference_in_plain_python_learns_the_identical_table(epsilon, seed):
+def test_the_table_is_identical_to_that_of_the_reference(epsilon, seed):
     explorer = ADEU if epsilon is None else COIN
     ours = tabular.QLearning(explorer, alpha=0.7).train(MODEL, episodes=300, max_steps=24, seed=seed)
     q, visits = reference.q_learning(MDP, episodes=300, max_steps=24, seed=seed, alpha=0.7, epsilon=epsilon)
@@ -58,7 +58,7 @@ def test_a_reference_in_plain_python_learns_the_identical_table(epsilon, seed):
 
 
 @pytest.mark.parametrize("sigma", [0.05, 5.0])
-def test_vdbe_in_plain_python_learns_the_identical_table(sigma):
+def test_the_table_with_vdbe_is_identical_to_that_of_the_reference(sigma):
     explorer = adeu.recipes.vdbe(MODEL.num_actions, S, sigma)
     ours = tabular.QLearning(explorer, alpha=0.7).train(MODEL, episodes=300, max_steps=24, seed=1)
     q, visits = reference.q_learning(MDP, episodes=300, max_steps=24, seed=1, alpha=0.7, sigma=sigma)
@@ -119,28 +119,28 @@ EXPLORERS = {
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_compiled_and_python_agree_step_for_step(name):
+def test_compiled_and_python_results_are_identical(name):
     explorer, changes = EXPLORERS[name]
     job = make_job(explorer, **changes)
     assert_same(tabular.run(job), by_hand(job))
 
 
-def test_a_job_can_be_run_again_and_elsewhere():
+def test_a_job_can_be_run_repeatedly_and_pickled():
     job = make_job(*EXPLORERS["composed"][:1])
     first = tabular.run(job)
     assert_same(first, tabular.run(job))
     assert_same(first, tabular.run(pickle.loads(pickle.dumps(job))))
 
 
-def test_evaluation_disturbs_nothing():
+def test_evaluation_does_not_change_training():
     often, seldom = (tabular.run(make_job(ADEU, evaluate_every=every)) for every in (1, 60))
     np.testing.assert_array_equal(often.q, seldom.q)
     assert often.returns[-1] == seldom.returns[-1]
     assert often.evaluated.tolist() == list(range(1, 61))
 
 
-def test_the_mentor_is_obeyed():
-    mentor = adeu.KnownUnsafe([0], [3])  # walks into the border for ever
+def test_the_guard_decides_in_its_states():
+    mentor = adeu.KnownUnsafe([0], [3])  # always walks into the border
     done = tabular.run(make_job(dataclasses.replace(ADEU, guard=mentor)))
     assert done.visits[1:].sum() == 0
     assert (done.returns == -240).all()
@@ -151,7 +151,7 @@ def test_violations_are_counted():
     assert 0 < done.violations.sum() < done.steps.sum()
 
 
-def test_new_values_compile_nothing_new():
+def test_new_values_do_not_recompile():
     tabular.run(make_job(ADEU))
     kernel = compile_kernel(train, *tabular.Training(make_job(ADEU)).arguments)
     before = len(kernel.signatures)
@@ -162,7 +162,7 @@ def test_new_values_compile_nothing_new():
     assert len(kernel.signatures) == before
 
 
-def test_starting_tables():
+def test_initial_tables_can_be_given():
     cold = tabular.QLearning(GREEDY, q=-3.0).job(MODEL, episodes=1, max_steps=24, seed=0)
     assert (cold.learner.q == -3).all()
     warm = tabular.run(make_job(GREEDY, q=-5.0 * MDP.terminal, visits=np.arange(S), episodes=1))
@@ -172,7 +172,7 @@ def test_starting_tables():
 
 @dataclasses.dataclass(frozen=True)
 class Frontier(adeu.Mechanism):
-    """A user's own f."""
+    """A user's f."""
 
     scale: float = 1.0
 
@@ -194,12 +194,12 @@ def _(f: FrontierForm, at):
     return f.scale * (at.s + 1) ** 0.5
 
 
-def test_a_part_of_ones_own_joins():
+def test_a_users_part_can_be_registered():
     job = make_job(adeu.Explorer(adeu.Rollouts(Frontier(0.1), 0.2, 0.3), adeu.Saturating(1.0), adeu.Bernoulli()))
     assert_same(tabular.run(job), by_hand(job))
 
 
-def test_a_worker_needs_no_jax(tmp_path):
+def test_running_a_pickled_job_does_not_import_jax(tmp_path):
     job = make_job(ADEU)
     (tmp_path / "job").write_bytes(pickle.dumps(job))
     script = (
@@ -211,7 +211,7 @@ def test_a_worker_needs_no_jax(tmp_path):
     assert out.split() == [str(tabular.run(job).q.sum()), "False"]
 
 
-def test_kernels_are_kept_on_disk_by_what_they_are_made_of(tmp_path, monkeypatch):
+def test_the_cache_folder_of_kernels_depends_on_their_sources(tmp_path, monkeypatch):
     from adeu.tabular import cache
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""The greedy policy's expected return, by hand and against episodes; luck solves nothing."""
+"""The expected return of the greedy policy, computed by hand and compared with episodes."""
 
 import gymnasium
 import numpy as np
@@ -21,26 +21,28 @@ def expected(model, q, max_steps, guard=None):
     return expected_return(model, np.array(q, float), max_steps, guard_form(model, guard))
 
 
-def test_by_hand():
+def test_expected_returns_computed_by_hand():
     coin = tabular.from_table({0: {0: [(0.25, 0, 0.0, False), (0.75, 0, 1.0, True)]}})
     assert [expected(coin, [[0]], steps) for steps in (1, 2, 3)] == pytest.approx([0.75, 1 - 0.25**2, 1 - 0.25**3])
     rows = {0: {0: [(1.0, 0, 1.0, True)], 1: [(0.5, 0, 3.0, True), (0.5, 1, 5.0, False)]}}
     two = tabular.from_table(rows | {1: {0: [(1.0, 1, 0.0, True)], 1: [(1.0, 1, 8.0, True)]}}, start=[0.5, 0.5])
-    # From state 0 action 0 pays 1, action 1 pays 4 and half the time leads to state 1, which pays 0 or 8.
+    # In state 0 action 0 has reward 1; action 1 has a mean of 4 and leads with 1/2 to state 1, with reward 0 or 8.
     assert expected(two, [[1, 0], [1, 0]], 9) == pytest.approx((1 + 0) / 2)
     assert expected(two, [[0, 1], [0, 1]], 9) == pytest.approx((4 + 8 / 2 + 8) / 2)
     assert expected(two, [[0, 1], [0, 1]], 1) == pytest.approx((4 + 8) / 2)
-    assert expected(two, [[1, 1], [1, 1]], 9) == pytest.approx(((1 + 4 + 4 / 2) / 2 + 4) / 2)  # a tie: half and half
+    assert expected(two, [[1, 1], [1, 1]], 9) == pytest.approx(
+        ((1 + 4 + 4 / 2) / 2 + 4) / 2
+    )  # ties are broken evenly
     assert expected(two, [[1, -np.inf], [-np.inf, 1]], 9) == pytest.approx((1 + 8) / 2)
 
 
-def test_a_mentor_is_followed():
+def test_the_guard_is_followed():
     two = tabular.from_table({0: {0: [(1.0, 0, 1.0, True)], 1: [(1.0, 0, 5.0, True)]}})
     assert expected(two, [[1, 0]], 1) == 1.0
     assert expected(two, [[1, 0]], 1, adeu.KnownUnsafe(states=[0], actions=[1])) == 5.0
 
 
-def test_as_episodes_have_it():
+def test_it_equals_the_mean_return_of_episodes():
     env = gymnasium.make("FrozenLake-v1")
     model, total = tabular.from_gymnasium(env), 0.0
     q = np.eye(4)[[0, 3, 3, 3, 0, 0, 0, 0, 3, 1, 0, 0, 0, 2, 1, 0]]  # a good policy
@@ -61,13 +63,13 @@ def solved(agent, episodes):
     return np.array([row["return"] for row in rows]), np.array([row["solved"] for row in rows])
 
 
-def test_luck_solves_nothing():
+def test_a_lucky_episode_does_not_count_as_solved():
     returns, found = solved(tabular.QLearning(NOTHING, alpha=1e-9), 20_000)
     assert (returns == 1.0).any()  # some greedy episodes reach the goal
     assert not found.any()
 
 
-def test_a_table_that_is_learned_is_solved():
+def test_a_learned_policy_counts_as_solved():
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli())
     _, found = solved(tabular.QLearning(explorer, alpha=0.05), 40_000)
     assert found[-50:].any()

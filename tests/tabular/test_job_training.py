@@ -1,4 +1,4 @@
-"""A training in pieces, saved and resumed, and what a trace shows of it."""
+"""Training in pieces, saving and resuming it, and traces."""
 
 import dataclasses
 import pickle
@@ -23,7 +23,7 @@ def assert_equal(one, other):
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_pieces_traces_and_a_save_in_the_middle_make_up_the_whole(name, tmp_path):
+def test_pieces_traces_and_a_restart_do_not_change_the_result(name, tmp_path):
     explorer, changes = EXPLORERS[name]
     job = make_job(explorer, **changes)
     whole = tabular.Training(job)
@@ -46,7 +46,7 @@ def test_pieces_traces_and_a_save_in_the_middle_make_up_the_whole(name, tmp_path
     assert_same(second.result(), tabular.run(job))
 
 
-def test_the_names_of_what_changes():
+def test_names_of_the_saved_arrays():
     explorer, changes = EXPLORERS["composed"]
     names = tabular.Training(make_job(explorer, **changes)).arrays().keys()
     tables = {"f.f.f.table", "f.f.other.f.f.table", "f.coin", "learner.q", "learner.steps.visits", "D.now"}
@@ -67,7 +67,7 @@ def restored(arrays):
     return training
 
 
-def test_a_result_under_way_has_the_rows_so_far():
+def test_an_intermediate_result_has_the_rows_so_far():
     whole, training = tabular.run(make_job(ADEU)), tabular.Training(make_job(ADEU))
     training.advance(25)
     part = training.result()
@@ -80,7 +80,7 @@ def test_a_result_under_way_has_the_rows_so_far():
     assert len(part.steps) == len(part.violations) == 25
 
 
-def test_no_more_episodes_than_the_job_has():
+def test_training_ends_with_the_episodes_of_the_job():
     training = tabular.Training(make_job(COIN))
     training.advance(1000)
     assert (training.episode, training.left) == (60, 0)
@@ -101,7 +101,7 @@ def test_no_more_episodes_than_the_job_has():
         ({"episode": np.array(61)}, "episode takes 0 .. 60, got 61"),
     ],
 )
-def test_arrays_of_another_job(change, complaint):
+def test_arrays_of_another_job_are_rejected(change, complaint):
     arrays = tabular.Training(make_job(ADEU, seed=4)).arrays() | change
     training = tabular.Training(make_job(ADEU))
     with pytest.raises(ValueError, match=f"Training: {complaint}"):
@@ -114,7 +114,7 @@ def traces(explorer, **changes):
     return training, [training.trace() for _ in range(60)]
 
 
-def test_a_trace_of_adaptive_exploration():
+def test_traces_agree_with_the_model_and_the_result():
     training, episodes = traces(ADEU)
     visits = np.zeros(MODEL.num_states)
     columns = training.result()[2:8]
@@ -140,7 +140,7 @@ def test_a_trace_of_adaptive_exploration():
     assert (every.action != every.best)[every.explored].all()
 
 
-def test_a_trace_tells_chance_from_choice():
+def test_a_trace_distinguishes_explored_from_greedy_actions():
     learned = np.zeros((MODEL.num_states, 4))
     learned[:, 2] = 1.0
     never, always = (
@@ -154,7 +154,7 @@ def test_a_trace_tells_chance_from_choice():
     assert (drawn.spread == 1).all()
 
 
-def test_where_the_mentor_speaks_nothing_is_explored():
+def test_states_of_the_guard_are_not_explored():
     _, episodes = traces(dataclasses.replace(COIN, f=adeu.Constant(1.0), guard=adeu.KnownUnsafe([0], [1])))
     for trace in episodes:
         mentored = trace.state == 0
@@ -170,7 +170,7 @@ def test_a_trace_shows_the_reward_without_the_bonus():
         np.testing.assert_array_equal(trace.reward, MDP.reward[trace.state, trace.action])
 
 
-def test_other_threads_live_while_a_kernel_runs():
+def test_other_threads_run_during_a_kernel():
     job = make_job(ADEU, episodes=400_000, evaluate_every=400_000)
     training = tabular.Training(job)
     training.advance(1)
@@ -184,7 +184,7 @@ def test_other_threads_live_while_a_kernel_runs():
     assert any(1 < episodes < 400_000 for episodes in seen)
 
 
-def test_a_run_is_cut_into_pieces(monkeypatch):
+def test_a_run_is_split_into_pieces(monkeypatch):
     taken = []
     advance = tabular.Training.advance
     monkeypatch.setattr(module, "PIECE", 24 * 25)

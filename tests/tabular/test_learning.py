@@ -1,4 +1,4 @@
-"""What is learned: lakes, and Gymnasium's tables against value iteration."""
+"""Learning on lakes, and on Gymnasium's tables compared with value iteration."""
 
 import gymnasium
 import numpy as np
@@ -13,7 +13,7 @@ from .solve import start_value
 GAMMA = 0.99
 
 
-def test_on_a_lake_adaptive_exploration_comes_first():
+def test_adaptive_exploration_solves_a_lake_first():
     lake = Lake(size=30)
     model = tabular.from_mdp(lake_mdp(lake))
     settings = {"episodes": 3000, "max_steps": lake.max_steps, "evaluate_every": 10}
@@ -27,14 +27,14 @@ def test_on_a_lake_adaptive_exploration_comes_first():
 
 
 def newest(name):
-    """The id of the newest version that Gymnasium has."""
+    """Return the id of the newest version in Gymnasium."""
     versions = [spec.version for spec in gymnasium.registry.values() if spec.name == name]
     return f"{name}-v{max(versions)}"
 
 
 @pytest.mark.parametrize(
     ("name", "temperature", "start", "episodes"),
-    # With 1/n the start fades as slowly as n^(gamma - 1): it had better lie between the worst and the best return.
+    # With 1/n the initial value fades only as n^(gamma - 1), so it should lie between the worst and best return.
     [
         pytest.param("FrozenLake", 0.1, 0.5, 300_000, marks=pytest.mark.slow),
         ("CliffWalking", 1.0, 0.0, 5_000),
@@ -54,7 +54,7 @@ def test_gymnasium_tables_are_solved(name, temperature, start, episodes):
         assert reached >= best - 0.01 * abs(best)
 
 
-def test_a_mask_is_kept_to():
+def test_masked_actions_are_never_taken():
     model = tabular.from_arrays([[0, 0]], [[1.0, 5.0]], [[True, True]], mask=[[True, False]])
     explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Bernoulli())
     done = tabular.QLearning(explorer).train(model, episodes=50, max_steps=1, seed=0, evaluate_every=1)
@@ -75,7 +75,7 @@ def test_start_states_and_outcomes_follow_their_probabilities():
 
 
 @pytest.mark.parametrize(("episodes", "bonus"), [(1, 0.9), (4, 0.45)])
-def test_coming_to_a_rare_state_pays(episodes, bonus):
+def test_the_intrinsic_reward_is_for_rare_next_states(episodes, bonus):
     model = tabular.from_arrays([[1], [1]], [[0.0], [0.0]], [[False], [True]])
     explorer = adeu.Explorer(adeu.Constant(0.0), adeu.Identity(), adeu.Bernoulli())
     agent = tabular.QLearning(explorer, gamma=0.0, intrinsic=0.9)

@@ -1,4 +1,4 @@
-"""The tabular forms of triggers and of learned lengths act as plain versions do, with the same random numbers."""
+"""The tabular forms of triggers and learned lengths equal plain versions, given the same random numbers."""
 
 import dataclasses
 import math
@@ -38,14 +38,14 @@ def as_in_compiled_code():
 
 
 def length(f, stream):
-    """A period's, by inverting the geometric distribution."""
+    """Sample the length of a period by inverting the geometric distribution."""
     if not f.random:
         return f.duration
     return 1 + math.floor(math.log(1 - uniform(stream)) / math.log(1 - 1 / f.duration))
 
 
 @pytest.mark.parametrize("name", TRIGGERED)
-def test_triggers_begin_and_end_as_plain_ones(name):
+def test_triggers_equal_the_plain_ones(name):
     f, method = TRIGGERED[name], name.partition("-")[0]
     form, (ours, theirs) = lower(f, MODEL), (streams(1, 1)[0] for _ in range(2))
     modes, promise = switching.Modes(f.per, f.start), switching.Promise(3, 0.9)
@@ -85,12 +85,12 @@ LENGTHS = {"temporl": RECIPES.tempo_rl(EPSILON, 4, 0.9).D, "ute": RECIPES.ute(EP
 
 
 def one_of(number, stream):
-    """Gumbel numbers whose largest is that of a uniform choice."""
+    """Return numbers in place of Gumbel draws whose maximum is at a uniform choice."""
     return np.eye(number)[int(uniform(stream) * number)]
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-def test_lengths_are_chosen_and_learned_as_by_plain_methods(name):
+def test_learned_lengths_equal_the_plain_methods(name):
     D, ours = dataclasses.replace(LENGTHS[name], start=1.0, step_size=0.01), streams(1, 1)[0]  # no ties
     form = lower(D, MODEL)
     scatter(form, ours)
@@ -126,7 +126,7 @@ def test_lengths_are_chosen_and_learned_as_by_plain_methods(name):
     assert repeated > STEPS / 10
 
 
-def test_the_first_values_of_several_heads_are_normal():
+def test_initial_values_of_several_heads_are_normal():
     form = lower(RECIPES.ute(heads=40, longest=7).D, MODEL)
     scatter(form, streams(0, 1)[0])
     assert form.values.mean() == pytest.approx(0, abs=0.06)
@@ -135,7 +135,7 @@ def test_the_first_values_of_several_heads_are_normal():
 
 def test_a_mask_ends_a_repetition():
     form, stream = lower(adeu.LearnedLengths(3), MODEL), streams(0, 1)[0]
-    form.values[..., 2] = 1.0  # three times
+    form.values[..., 2] = 1.0  # repeat three times
     centers = np.array([[1.0, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, -np.inf, 0]])
     taken = [sample(form, 0, (0, 1, 2), center, 0.0, np.empty(A), stream)[0] for center in centers]
     assert taken == [0, 0, 0, 1, 0]

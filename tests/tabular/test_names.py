@@ -1,4 +1,4 @@
-"""Nothing in `adeu.tabular` is called as something else elsewhere is."""
+"""Names in `adeu.tabular` are not used elsewhere in `adeu`."""
 
 import ast
 import pathlib
@@ -15,12 +15,12 @@ def classes(paths):
     return {node.name for node in nodes if isinstance(node, ast.ClassDef)}
 
 
-def test_classes():
+def test_names_of_classes_are_unique():
     assert len(classes(OURS)) > 30
     assert classes(OURS).isdisjoint(classes(OTHERS))
 
 
-def test_files():
+def test_names_of_files_are_unique():
     names = {path.stem for path in OURS} - {"__init__"}
     places = {part for path in OTHERS for part in path.relative_to(SOURCE).with_suffix("").parts}
     assert names.isdisjoint(places)

@@ -1,4 +1,4 @@
-"""Every lowered part measures, normalises and samples as its JAX form does."""
+"""The tabular form of every part agrees with its JAX form."""
 
 import jax
 import numpy as np
@@ -119,7 +119,7 @@ def test_normalizers_agree(g, x):
 
 
 def frequencies(D, center, spread, draws=4000):
-    """How often each action is taken, and the share that explores."""
+    """Return the frequency of each action, and the share that explores."""
     lowered, stream, scratch = lower(D, MODEL), streams(1, 1)[0], np.empty(A)
     taken = [sample(lowered, 0, NUMBERS, center, spread, scratch, stream) for _ in range(draws)]
     actions, explored = np.array(taken).T
@@ -137,7 +137,7 @@ def test_categorical_has_the_same_probabilities(center, spread):
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.4, 1.0])
-def test_bernoulli_breaks_ties_and_tosses_a_coin(spread):
+def test_bernoulli_breaks_ties_and_explores_with_the_spread(spread):
     taken, explored = frequencies(adeu.Bernoulli(), np.array([1.0, 0.0, 1.0]), spread)
     assert taken == pytest.approx([0.5 - spread / 6, spread / 3, 0.5 - spread / 6], abs=0.035)
     assert explored == pytest.approx(spread, abs=0.035)
@@ -166,7 +166,7 @@ def test_options_play_their_sequence():
     assert actions == [1, 0, 1, 0]
 
 
-def test_the_mentor_agrees():
+def test_guards_agree():
     guard = adeu.KnownUnsafe([3, 1], [2, 0])
     lowered = lower(guard, MODEL)
     for s in range(S):

@@ -1,4 +1,4 @@
-"""DQN over tables: against a loop in plain Python on the same random numbers, in pieces, and in the deep sea."""
+"""Tabular DQN: compared with plain Python on the same random numbers, in pieces, and in the deep sea."""
 
 import dataclasses
 import re
@@ -23,7 +23,7 @@ def sea_job(size, agent, seed=0, episodes=500):
 
 
 class Plain:
-    """The same learner, written down once more with lists."""
+    """A plain implementation of the learner."""
 
     def __init__(self, q, agent, gamma, rng):
         self.q, self.target = q.copy(), q.copy()
@@ -57,7 +57,7 @@ class Plain:
     ],
     ids=["one", "three"],
 )
-def test_it_learns_as_a_plain_loop_does(agent):
+def test_it_learns_as_the_plain_implementation(agent):
     job = sea_job(4, agent)
     learner, rng = job.learner, np.random.default_rng(0)
     own, theirs = streams(5, 1)[0], streams(5, 1)[0]
@@ -73,7 +73,7 @@ def test_it_learns_as_a_plain_loop_does(agent):
     assert learner.clock.steps[0] == 100
 
 
-def test_whom_behaviour_follows():
+def test_the_center_of_several_tables():
     center = np.zeros(2)
     for acting, expected in [("mean", [2.0, 2.0]), ("sampled", [3.0, 4.0]), ("ucb", [2.5, 3.0])]:
         job = sea_job(4, tabular.TableDqn(NOTHING, tables=2, center=acting, ucb=0.5))
@@ -93,7 +93,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_pieces_and_files_change_nothing(name, tmp_path):
+def test_results_do_not_depend_on_pieces_or_files(name, tmp_path):
     job = sea_job(6, METHODS[name], episodes=100)
     whole = tabular.run(job)
     training = tabular.Training(job)
@@ -118,7 +118,7 @@ def test_python_and_compiled_code_agree():
     assert len({int(t) for t in compiled.arguments.learner.clock.table}) == 1
 
 
-def test_the_table_that_acts_changes_from_episode_to_episode():
+def test_the_acting_table_changes_between_episodes():
     training, seen = tabular.Training(sea_job(5, METHODS["bootstrapped"], episodes=40)), set()
     for _ in range(40):
         training.advance(1)
@@ -126,8 +126,8 @@ def test_the_table_that_acts_changes_from_episode_to_episode():
     assert seen == {0, 1, 2, 3}
 
 
-def test_a_truncated_episode_draws_the_table_anew_too():
-    """Each episode is cut before it ends, and no step terminates."""
+def test_the_acting_table_changes_after_truncated_episodes():
+    """Each episode is truncated, and no step terminates."""
     model = tabular.from_mdp(deep_sea_mdp(Sea(size=5)))
     job = METHODS["bootstrapped"].job(model, episodes=40, max_steps=3, seed=0, evaluate_every=50)
     training, seen = tabular.Training(job), set()
@@ -152,7 +152,7 @@ def test_deep_exploration_finds_the_treasure(name):
     assert clock.highest_at[0] % 10 == 0  # the last step of an episode
 
 
-def test_one_table_without_options_does_not():
+def test_one_table_without_options_does_not_find_the_treasure():
     greedy = adeu.Explorer(adeu.Constant(1 / 21), adeu.Identity(), adeu.Bernoulli())
     assert (tabular.run(sea_job(20, tabular.TableDqn(greedy), episodes=1000)).returns <= 0).all()
 
@@ -174,12 +174,12 @@ def test_one_table_without_options_does_not():
         ({"explorer": adeu.Constant(0.1)}, "explorer takes an Explorer, got Constant(c=0.1)"),
     ],
 )
-def test_bad_fields(changed, message):
+def test_bad_fields_are_rejected(changed, message):
     with pytest.raises(ValueError, match=re.escape(f"TableDqn: {message}")):
         tabular.TableDqn(**{"explorer": NOTHING} | changed)
 
 
-def test_more_actions_than_the_replay_can_hold():
+def test_too_many_actions_are_rejected():
     model = tabular.from_arrays(np.zeros((1, 257), int), np.zeros((1, 257)), np.ones((1, 257), bool))
     with pytest.raises(ValueError, match="TableDqn: model takes at most 256 actions, got 257"):
         tabular.TableDqn(NOTHING).job(model, episodes=1, max_steps=1, seed=0)

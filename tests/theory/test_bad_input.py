@@ -1,4 +1,4 @@
-"""What cannot be read as a game, or measured in it, is refused by name."""
+"""Bad games, and bad arguments of measurements in them, are rejected."""
 
 import types
 
@@ -41,13 +41,13 @@ GAME = types.SimpleNamespace(**ARRAYS, start=0)
         theory.pays_in_the_long_run,
     ],
 )
-def test_arrays(function, argument, value, complaint):
+def test_bad_arrays_are_rejected(function, argument, value, complaint):
     game = types.SimpleNamespace(**(ARRAYS | {"start": 0, argument: value}))
     with pytest.raises(ValueError, match=f"{function.__name__}: {argument} takes .*{complaint}"):
         function(game)
 
 
-def test_what_is_no_deterministic_game():
+def test_other_than_deterministic_games_are_rejected():
     with pytest.raises(ValueError, match=r"mdp takes a deterministic game: .* got 'SimpleNamespace without start'"):
         theory.increasing_reward(types.SimpleNamespace(**ARRAYS))
     slippery = tabular.from_gymnasium(gymnasium.make("FrozenLake-v1"))
@@ -56,7 +56,7 @@ def test_what_is_no_deterministic_game():
 
 
 @pytest.mark.parametrize("value", [[0], [0, 0.5], [0, -1], "both"])
-def test_hyper_states(value):
+def test_bad_hyper_states_are_rejected(value):
     with pytest.raises(ValueError, match="sparse_increasing_reward: hyper_states takes "):
         theory.sparse_increasing_reward(GAME, value)
 
@@ -76,18 +76,18 @@ def test_hyper_states(value):
         {"lure": np.nan},
     ],
 )
-def test_random_game(change):
+def test_bad_arguments_of_random_game_are_rejected(change):
     with pytest.raises(ValueError, match=f"random_game: {next(iter(change))} takes "):
         theory.random_game(**({"states": 3, "actions": 2, "seed": 0} | change))
 
 
 @pytest.mark.parametrize("gamma", [1.0, -0.1, np.nan])
-def test_gamma(gamma):
+def test_a_bad_gamma_is_rejected(gamma):
     with pytest.raises(ValueError, match="pays_in_the_long_run: gamma takes "):
         theory.pays_in_the_long_run(GAME, gamma)
 
 
-def test_tables():
+def test_bad_tables_are_rejected():
     table = np.zeros((2, 2))
     for shape in [(2,), (2, 3), (3, 2)]:
         with pytest.raises(ValueError, match="frontier: q takes "):
@@ -103,6 +103,6 @@ def test_tables():
 
 
 @pytest.mark.parametrize("change", [{"beta": 0.0}, {"shift": np.inf}, {"temperature": 0.0}, {"visits": [0, 0, 0]}])
-def test_policy(change):
+def test_bad_arguments_of_policy_are_rejected(change):
     with pytest.raises(ValueError, match=f"policy: {next(iter(change))} takes "):
         theory.policy(**({"q": np.zeros((2, 2)), "visits": [0, 0]} | change))

@@ -1,4 +1,4 @@
-"""The class of games: random ones are in it, each clause is missed where it is broken, and so are the lakes."""
+"""Increasing-Reward Games: random games and lakes in the class, and games that violate each clause."""
 
 import types
 
@@ -41,7 +41,7 @@ def test_random_games_are_in_the_class(wanted):
     assert increasing_reward(tabular.from_mdp(game)) == verdict
 
 
-def test_random_games_differ_and_repeat():
+def test_random_games_depend_only_on_their_seed():
     game, again, other = (random_game(30, 4, seed, side=5, lure=0.5) for seed in (1, 1, 2))
     assert all(np.array_equal(one, two) for one, two in zip(game, again, strict=True))
     assert not np.array_equal(game.next_state, other.next_state)
@@ -57,7 +57,7 @@ def test_random_games_differ_and_repeat():
 
 
 def chain():
-    """0 - 1 - 2 - 3 and out: action 1 goes on, 0 back (at 0, nowhere), 2 into a hole (at 0, aside to 4)."""
+    """Return the chain 0 - 1 - 2 - 3 - end: action 1 goes forward, 0 back, 2 into a hole (from 0 to state 4)."""
     next_state = np.array([[0, 1, 4], [0, 2, 0], [1, 3, 0], [2, 0, 0], [0, 4, 0]])
     terminal = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1]], bool)
     reward = np.array([[-1, 1, -1], [-1, 2, -9], [-1, 3, -9], [-1, 4, -9], [0.5, -2, -3]])
@@ -92,7 +92,7 @@ def test_the_chain_is_in_the_class():
         ("next_state", (1, slice(2)), [2, 1], "4", 1, "leads to state 1, and state 2 pays better"),
     ],
 )
-def test_each_clause_is_missed_where_it_is_broken(array, place, value, clause, state, why):
+def test_a_violated_clause_is_reported(array, place, value, clause, state, why):
     verdict = broken(array, place, value)
     assert not verdict
     assert (verdict.clause, verdict.state, verdict.order) == (clause, state, ())
@@ -101,30 +101,30 @@ def test_each_clause_is_missed_where_it_is_broken(array, place, value, clause, s
 
 @settings(max_examples=100, deadline=None)
 @given(GAMES.filter(lambda wanted: wanted["actions"] > 1), st.data())
-def test_a_tie_is_found_in_any_game(wanted, data):
+def test_a_tie_is_detected_in_any_game(wanted, data):
     game = random_game(**wanted)
     s = data.draw(st.sampled_from(increasing_reward(game).order))
     best = game.reward[s].argmax()
     game.reward[s, best - 1] = game.reward[s, best]
     verdict = increasing_reward(game)
     before = increasing_reward(random_game(**wanted)).order.index(s) - 1
-    # The state before now sees two actions that pay as much as its own, which breaks clause 1 there.
+    # In the next state of the previous one, two actions now have the same reward, which violates clause 1 there.
     assert (verdict.clause, verdict.state) in {
         ("3", s),
         ("1", increasing_reward(random_game(**wanted)).order[before]),
     }
 
 
-def test_a_last_state_may_not_have_better_neighbours():
+def test_the_last_state_must_not_have_better_neighbors():
     assert broken("reward", (2, 1), 4.5).state == 2
     game = chain()
-    game.terminal[1, 1] = True  # the game ends early, beside a state that pays less
+    game.terminal[1, 1] = True  # the game ends early, beside a state with a lower reward
     assert increasing_reward(game).order == (0, 1)
     game.next_state[1, 0] = 2
     assert (increasing_reward(game).clause, increasing_reward(game).state) == ("2", 1)
 
 
-def test_equal_rewards_are_allowed_and_may_lead_in_a_circle():
+def test_equal_rewards_are_allowed_and_may_form_a_cycle():
     assert broken("reward", (2, 1), 3).order == (0, 1, 2, 3)
     game = types.SimpleNamespace(next_state=[[1], [0]], reward=[[1], [1]], terminal=[[False]] * 2, start=1)
     verdict = increasing_reward(game)
@@ -132,9 +132,9 @@ def test_equal_rewards_are_allowed_and_may_lead_in_a_circle():
     assert "never ends" in verdict.why
 
 
-def test_states_that_cannot_be_reached_and_actions_that_are_not_allowed_do_not_count():
+def test_unreachable_states_and_masked_actions_do_not_count():
     game = chain()
-    game.terminal[0, 2] = True  # nothing leads to state 4 any more
+    game.terminal[0, 2] = True  # state 4 is unreachable
     game.reward[4] = 0.0
     assert increasing_reward(game)
     game = chain()
@@ -149,25 +149,25 @@ def test_states_that_cannot_be_reached_and_actions_that_are_not_allowed_do_not_c
 @pytest.mark.parametrize("size", [4, 5, 10, 21, 50])
 @pytest.mark.parametrize("layout", ["L", "staircase", "random"])
 @pytest.mark.parametrize("change", [{}, {"preset": "printed"}, {"back_cost": 0.0}, {"layout_seed": 7}])
-def test_lakes_whose_cells_increase_are_in_the_class(size, layout, change):
+def test_lakes_with_increasing_cells_are_in_the_class(size, layout, change):
     mdp = lake_mdp(Lake(**({"size": size, "layout": layout} | change)))
     assert increasing_reward(mdp).order == tuple(range(len(mdp.cell)))
 
 
 @pytest.mark.parametrize("size", [7, 10, 21, 50])
-def test_the_z_is_not_since_a_step_to_the_left_pays_less(size):
+def test_the_z_is_not_in_the_class_because_a_step_left_has_a_lower_reward(size):
     mdp = lake_mdp(Lake(size=size, layout="Z"))
     verdict = increasing_reward(mdp)
     assert verdict.clause == "1"
     s = verdict.state
     assert mdp.cell[s + 2] == mdp.cell[s + 1] - 1
-    assert increasing_reward(lake_mdp(Lake(size=6, layout="Z")))  # too small for a slant
+    assert increasing_reward(lake_mdp(Lake(size=6, layout="Z")))  # too small for a diagonal
 
 
 @pytest.mark.parametrize("size", [6, 10, 21, 50])
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "Z"])
 @pytest.mark.parametrize("back_cost", [0.0, 5.0, 10.0])
-def test_the_safe_lake_is_not_for_its_unsafe_cells_alone(size, layout, back_cost):
+def test_the_safe_lake_is_not_in_the_class_only_because_of_unsafe_cells(size, layout, back_cost):
     mdp = lake_mdp(Lake(size=size, layout=layout, back_cost=back_cost, safe=True))
     path = 2 * size - 2
     verdict = increasing_reward(mdp)
@@ -179,7 +179,7 @@ def test_the_safe_lake_is_not_for_its_unsafe_cells_alone(size, layout, back_cost
     assert increasing_reward(mdp._replace(terminal=mdp.terminal | (mdp.next_state >= path)))
 
 
-def test_the_path_pays_in_the_long_run_if_going_to_and_fro_does_not():
+def test_the_path_pays_in_the_long_run_unless_going_back_and_forth_pays_more():
     for back_cost in (0.0, 10.0):
         assert pays_in_the_long_run(lake_mdp(Lake(size=10, back_cost=back_cost))).all()
     small = Lake(size=10, goal=2.0, back_cost=0.0)

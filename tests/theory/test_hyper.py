@@ -1,4 +1,4 @@
-"""Theorem 1 over hyper-states, and with f the distance from the best action."""
+"""Theorem 1 over hyper-states, and with the distance to the best action as f."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ def test_a_hyper_action_is_preferred_if_greedy_steps_lead_to_the_reward():
     assert path.prefers(q).tolist() == [True, True]
     q[0] = 0.5  # a tie
     assert path.prefers(q).tolist() == [False, True]
-    q[0], q[2] = [0.0, 1.0], [1.0, 0.0]  # back into the first hyper-state
+    q[0], q[2] = [0.0, 1.0], [1.0, 0.0]  # back to the first hyper-state
     assert path.prefers(q).tolist() == [True, False]
     q[2], q[3] = [0.0, 1.0], [1.0, 0.0]
     assert path.prefers(q).tolist() == [True, False]
@@ -42,7 +42,7 @@ def test_the_exploration_of_a_hyper_state_is_the_mean_of_its_states():
     np.testing.assert_allclose(hyper_path(CORRIDOR).exploration(p), [0.3, 0.1])
 
 
-def test_the_claim_over_hyper_states_by_hand():
+def test_the_claim_over_hyper_states_computed_by_hand():
     right = np.tile([0.0, 1.0], (4, 1))
     q = np.array([0 * right, 0 * right, 0 * right])
     q[1:, 1, 1] = 1.0  # the first reward is found at time 1
@@ -51,14 +51,14 @@ def test_the_claim_over_hyper_states_by_hand():
     p[1, :2] = [0.4, 0.6]
     claim = hyper_path(CORRIDOR).claim(q, p)
     assert claim.found.tolist() == [1, 2]
-    assert claim.reduced.tolist() == [True, False]  # the second ends as it was when found
+    assert claim.reduced.tolist() == [True, False]  # the second is as high in the end as when found
     assert claim.focused.tolist() == [True]
     assert claim.frontier.tolist() == [0, 0, 2]
     p[1, 2:] = [0.1, 0.9]
     assert hyper_path(CORRIDOR).claim(q, p).focused.tolist() == [False]
 
 
-def test_where_states_are_hyper_states_the_paths_agree():
+def test_paths_agree_if_each_state_is_a_hyper_state():
     game = random_game(6, 3, 0, hole=1.0)
     path = hyper_path(game, np.arange(6))
     q = np.random.default_rng(0).normal(size=(4, 6, 3))
@@ -70,7 +70,7 @@ def test_where_states_are_hyper_states_the_paths_agree():
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_what_is_no_sparse_game_is_refused():
+def test_other_than_sparse_games_are_rejected():
     with pytest.raises(
         ValueError, match="hyper_path: mdp takes a Sparse Increasing-Reward Game, got 'In hyper-state 0"
     ):
@@ -106,8 +106,8 @@ def test_counts_of_hyper_states_solve_a_sparse_game_before_counts_of_states():
     assert solved["hyper-states"] < solved["adeu-coin"]
 
 
-def test_the_chances_are_those_with_which_the_agent_explores():
-    """The share of steps that explored in single episodes, against the chance in the states they passed."""
+def test_the_computed_chance_equals_the_spread_of_the_agent():
+    """Compare both at the first step of an episode."""
     trainer = dataclasses.replace(
         theorem_1.SPARSE_METHODS["hyper-states"], **theorem_1.SPARSE | {"states": 15, "episodes": 60}
     ).trainer(2)

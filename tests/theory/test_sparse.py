@@ -1,4 +1,4 @@
-"""Sparse games: the class over hyper-states."""
+"""Sparse Increasing-Reward Games, the class over hyper-states."""
 
 import types
 
@@ -13,7 +13,7 @@ from tests.theory.test_games import GAMES
 
 @settings(max_examples=150, deadline=None)
 @given(GAMES)
-def test_states_of_their_own_give_the_same_answer(wanted):
+def test_with_single_states_as_hyper_states_the_verdict_is_the_same(wanted):
     game = random_game(**wanted)
     each = np.arange(wanted["states"])
     assert sparse_increasing_reward(game, each) == _renamed(increasing_reward(game))
@@ -25,7 +25,7 @@ def _renamed(verdict):
 
 
 def stretched(game, steps):
-    """Puts so many states that pay nothing before each state: 0 goes on, all other actions go back to the first."""
+    """Insert `steps` states without reward before each state; 0 goes forward, other actions back to the first."""
     states, actions = game.reward.shape
     first = np.arange(states) * (steps + 1)
     own = first + steps
@@ -56,7 +56,7 @@ def test_stretched_games_are_sparse_games(wanted, steps):
 
 
 def corridor():
-    """0 1 [2] 3 4 [5] out: action 1 goes on, 0 back; [2] and [5] pay, and action 2 falls into a hole there."""
+    """Return 0 1 [2] 3 4 [5] end: action 1 goes forward, 0 back; [2] and [5] have rewards, and holes by action 2."""
     next_state = np.array([[0, 1, 0], [0, 2, 0], [1, 3, 2], [2, 4, 3], [3, 5, 3], [4, 5, 5]])
     terminal = np.zeros((6, 3), bool)
     terminal[5, 1] = terminal[2, 2] = terminal[5, 2] = True
@@ -95,7 +95,7 @@ def test_the_corridor_is_a_sparse_game():
         ({("next_state", 2, 1): 1, ("next_state", 2, 0): 3}, GROUPS, "4", 0, "hyper-state 1 pays better"),
     ],
 )
-def test_each_clause_is_missed_where_it_is_broken(changes, groups, clause, state, why):
+def test_a_violated_clause_is_reported(changes, groups, clause, state, why):
     game = corridor()
     for (array, s, a), value in changes.items():
         getattr(game, array)[s, a] = value
@@ -104,9 +104,9 @@ def test_each_clause_is_missed_where_it_is_broken(changes, groups, clause, state
     assert why in verdict.why
 
 
-def test_a_negative_hyper_state_only_has_to_be_worse():
+def test_a_negative_hyper_state_only_needs_a_lower_reward():
     game = corridor()
-    trap = np.array([[6, 7, 3], [6, 6, 6]])  # 6 leads to 7 or back to the path, 7 pays -3 whatever is done
+    trap = np.array([[6, 7, 3], [6, 6, 6]])  # 6 leads to 7 or back to the path; all actions in 7 have reward -3
     game.next_state = np.concatenate([game.next_state, trap])
     game.reward = np.concatenate([game.reward, [[0, 0, 0], [-3, -3, -3]]])
     game.terminal = np.concatenate([game.terminal, np.zeros((2, 3), bool)])

@@ -1,4 +1,4 @@
-"""The measurements of Theorem 1, on numbers worked out by hand, against the parts, and on agents that learn."""
+"""The measurements of Theorem 1, computed by hand, compared with the parts, and on learning agents."""
 
 import jax
 import numpy as np
@@ -15,7 +15,7 @@ BEST = GAME.reward[PATH].argmax(axis=1)
 
 
 @pytest.mark.parametrize(("beta", "shift", "temperature"), [(0.9, 2.0, 1.0), (0.5, 0.0, 0.1)])
-def test_policy_is_what_the_parts_do(beta, shift, temperature):
+def test_policy_equals_the_parts(beta, shift, temperature):
     rng = np.random.default_rng(0)
     q, visits = rng.normal(size=(12, 4)), rng.integers(0, 30, size=12)
     f, g, D = adeu.Counts(12, beta), adeu.ShiftedSigmoid(shift), adeu.Categorical(temperature)
@@ -33,13 +33,13 @@ def test_the_frontier_is_the_first_state_whose_best_action_is_not_greedy():
         assert frontier(q, GAME) == i
         q[s, BEST[i]] = 1.0
     assert frontier(q, GAME) == 12
-    q[PATH[5], BEST[5] - 1] = 1.0  # a tie is no knowledge
+    q[PATH[5], BEST[5] - 1] = 1.0  # a tie does not count as known
     q[PATH[8]] = 0.0
     assert frontier(q, GAME) == 5
     assert frontier(np.array([q, 0 * q]), GAME).tolist() == [5, 0]
 
 
-def test_exploration_is_of_the_favourite_and_of_the_best_action():
+def test_exploration_of_the_preferred_and_of_the_best_action():
     p = np.full((12, 4), 0.25)
     p[PATH[2]] = 0.1
     p[PATH[2], BEST[2]] = 0.7
@@ -50,7 +50,7 @@ def test_exploration_is_of_the_favourite_and_of_the_best_action():
 
 
 def train(game, explorer, episodes, seed=0):
-    """The Q table and the visits before training and after each episode."""
+    """Return the Q tables and the visits before training and after each episode."""
     agent, model = tabular.QLearning(explorer), tabular.from_mdp(game)
     q, visits = [np.zeros(game.reward.shape)], [np.zeros(len(game.reward), int)]
     for episode in range(episodes):
@@ -65,7 +65,7 @@ def counting(game, temperature=1.0):
     return adeu.Explorer(adeu.Counts(len(game.reward)), adeu.ShiftedSigmoid(2.0), adeu.Categorical(temperature))
 
 
-def test_an_agent_that_counts_moves_its_exploration_along_the_path():
+def test_exploration_by_counts_moves_along_the_path():
     q, visits = train(GAME, counting(GAME), episodes=150)
     result = claim(q, policy(q, visits), GAME)
     assert result.frontier[0] == 0
@@ -76,7 +76,7 @@ def test_an_agent_that_counts_moves_its_exploration_along_the_path():
     assert result.focused.mean() > 0.8
 
 
-def test_a_constant_epsilon_reduces_nothing():
+def test_a_constant_epsilon_does_not_reduce_exploration():
     q, _ = train(GAME, adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Bernoulli()), episodes=150)
     best = q == q.max(axis=-1, keepdims=True)
     result = claim(q, 0.1 / 4 + 0.9 * best / best.sum(axis=-1, keepdims=True), GAME)
@@ -85,7 +85,7 @@ def test_a_constant_epsilon_reduces_nothing():
     assert not result
 
 
-def test_rewards_far_below_the_temperature_leave_exploration_where_it_was():
+def test_rewards_far_below_the_temperature_do_not_reduce_exploration():
     game = random_game(12, 4, 3, hole=1.0, scale=1e-3, cost=1e-3)
     q, visits = train(game, counting(game), episodes=150)
     found = claim(q, policy(q, visits), game).found >= 0
@@ -96,7 +96,7 @@ def test_rewards_far_below_the_temperature_leave_exploration_where_it_was():
     assert frontier(q[-1], game) == 12
 
 
-def test_claims_by_hand():
+def test_claims_computed_by_hand():
     game = lake_mdp(Lake(size=3))  # four states
     assert increasing_reward(game).order == (0, 1, 2, 3)
     best = game.reward.argmax(axis=1)
@@ -118,7 +118,7 @@ def test_claims_by_hand():
     assert result.focused.tolist() == [True, True, True]
     assert result.frontier.tolist() == [0, 1, 2, 3]
     assert not result
-    p[2, 2] = [1, 0, 0, 0]  # sure of something at state 2 before its best action was found
+    p[2, 2] = [1, 0, 0, 0]  # certain of an action at state 2 before its best action was found
     assert claim(q, p, game).focused.tolist() == [True, False, True]
-    p[-1, 0] = p[-1, 0][::-1]  # sure of another action at state 0 in the end
+    p[-1, 0] = p[-1, 0][::-1]  # certain of another action at state 0 in the end
     assert claim(q, p, game).reduced.tolist() == [False, True, False, False]

@@ -1,4 +1,4 @@
-"""Theorem 2: the bounds, the exact probability by brute force, and a simulation step by step."""
+"""Theorem 2: the bounds, the exact probability by enumeration, and a simulation of every step."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from adeu.theory.treasure import simulate
 
 
 def play(N, mu, episodes, epsilon, carried, runs, seed):
-    """The share of runs that find the treasure, every step played by a ~ D(always left, epsilon)."""
+    """Simulate every step of a ~ D(always left, epsilon); return which runs find the treasure."""
     rng = np.random.default_rng(seed)
     lengths = np.arange(1, 10_001)
     cumulative = np.cumsum(np.append(lengths[:-1] ** -mu / zeta(mu), 0.0))
@@ -33,15 +33,15 @@ def play(N, mu, episodes, epsilon, carried, runs, seed):
     return found
 
 
-def test_the_figures_at_n_80():
-    """One million steps: what the statement and the proof promise, and what is true."""
+def test_probabilities_at_n_80():
+    """The bounds of the statement and of the proof, and the exact probability, for one million steps."""
     result = treasure_probability(N=80, mu=2.0, episodes=12_500, runs=1500, seed=1)
     assert (round(result.statement, 3), round(result.proof, 3), round(result.exact, 3)) == (0.688, 0.442, 0.448)
     assert result.interval[0] < result.exact < result.interval[1] < result.statement
     assert result.interval[1] - result.interval[0] < 0.06
 
 
-def test_the_bounds_are_the_theorem_s_formulas():
+def test_the_bounds_follow_the_formulas_of_the_theorem():
     result = treasure_probability(N=12, mu=1.7, episodes=50, runs=0)
     tail = 1 - sum(i**-1.7 for i in range(1, 13)) / zeta(1.7)
     assert result.statement == pytest.approx(1 - (1 - tail / 13) ** 50)
@@ -51,7 +51,7 @@ def test_the_bounds_are_the_theorem_s_formulas():
 
 
 @pytest.mark.parametrize("N", [2, 3, 5])
-def test_the_exact_probability_of_one_episode_is_a_sum_over_all_ways_to_go_right(N):
+def test_the_exact_probability_of_one_episode_is_a_sum_over_all_sequences_of_options(N):
     mu, epsilon = 1.6, 0.3
     length = {n: n**-mu / zeta(mu) for n in range(1, N)}
 
@@ -72,8 +72,8 @@ def test_the_exact_probability_of_one_episode_is_a_sum_over_all_ways_to_go_right
 @pytest.mark.parametrize(
     ("N", "mu", "episodes", "epsilon"), [(3, 1.5, 12, 0.2), (6, 2.5, 60, 0.5), (8, 1.2, 5, 1 / 9)]
 )
-def test_exact_and_simulated_agree_with_playing_every_step(N, mu, episodes, epsilon, carried):
-    """Both intervals hold 99.9% of the time: the 12 of them fail together with probability 0.012."""
+def test_exact_and_simulated_probabilities_agree_with_a_simulation_of_every_step(N, mu, episodes, epsilon, carried):
+    """Each of the 12 intervals fails with probability 0.001, so one of them fails with probability 0.012."""
     result = treasure_probability(
         N, mu, episodes, epsilon=epsilon, carried=carried, runs=20_000, confidence=0.999, seed=3
     )
@@ -82,14 +82,14 @@ def test_exact_and_simulated_agree_with_playing_every_step(N, mu, episodes, epsi
     assert abs(played.mean() - result.exact) < 3.3 * played.std() / np.sqrt(len(played))
 
 
-def test_carrying_options_over_helps_and_both_converge_alike(monkeypatch):
+def test_carrying_options_over_helps_and_the_steady_state_is_exact(monkeypatch):
     cut, carried = (treasure_probability(20, 3.0, 3000, carried=carried, runs=0).exact for carried in (False, True))
     assert carried > 2 * cut
     monkeypatch.setattr(treasure, "STEADY", -1.0)
     assert treasure_probability(20, 3.0, 3000, carried=True, runs=0).exact == pytest.approx(carried, rel=1e-6)
 
 
-def test_the_simulation_is_a_function_of_its_seed():
+def test_the_simulation_depends_only_on_its_seed():
     survival = np.append(1.0, zeta_survival(2.0, 10_000))
     one, again, other = (simulate(5, survival, 20, 0.2, False, 100, seed) for seed in (0, 0, 1))
     assert (one == again).all()
@@ -110,6 +110,6 @@ def test_the_simulation_is_a_function_of_its_seed():
         ({"confidence": 0.0}, "confidence takes a finite number > 0 and <= 1, got 0.0"),
     ],
 )
-def test_bad_input(changed, message):
+def test_bad_arguments_are_rejected(changed, message):
     with pytest.raises(ValueError, match=re.escape(f"treasure_probability: {message}")):
         adeu.theory.treasure_probability(**{"N": 5, "mu": 2.0, "episodes": 10} | changed)
