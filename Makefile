@@ -8,7 +8,7 @@ run: .venv/run  ## the main job, with a result to look at
 
 # Most of the tests' time goes into compiling and importing: XLA does less of it and keeps what it has, as Python does.
 test oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
-test oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
+test oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 test oldest lowest: export PYTHONDONTWRITEBYTECODE =
 test oldest lowest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
 # Two workers share two cores.

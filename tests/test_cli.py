@@ -269,7 +269,7 @@ class TestTrain:
         assert {row["reference"] for row in rows} == {None, names[1]}
         assert {path: path.stat().st_mtime_ns for path in folder.rglob("metrics.csv")} == written
 
-    def test_an_f_of_from_host_is_reset_for_each_run(self, tmp_path):
+    def test_an_f_of_from_host_is_reset_for_each_run(self, tmp_path, monkeypatch):
         """One worker runs both seeds; the second must not see what the module learned in the first."""
         (tmp_path / "outside.py").write_text(
             "import adeu, numpy as np\n"
@@ -279,10 +279,11 @@ class TestTrain:
         )
         few = ["CartPole-v1", "--f", "outside:f", "--steps", "1000", "--set", "warmup=100", "--set", "batch=8"]
         few += ["--set", "hidden=[8]", "--set", "evaluate_episodes=1", "--jobs", "1", "--quiet"]
-        both = run_apart("train", *few, "--seeds", "0:2", "--out", "both", cwd=tmp_path)
+        monkeypatch.chdir(tmp_path)
+        both = run_here("train", *few, "--seeds", "0:2", "--out", "both")
         assert both.returncode == 0, both.stderr
         assert "what outside:learn learns is not saved: an interrupted run starts again" in both.stderr
-        assert run_apart("train", *few, "--seeds", "1", "--out", "alone", cwd=tmp_path).returncode == 0
+        assert run_here("train", *few, "--seeds", "1", "--out", "alone").returncode == 0
         (alone,) = (tmp_path / "alone").rglob("metrics.csv")
         second = tmp_path / "both" / alone.relative_to(tmp_path / "alone")
         assert second.read_bytes() == alone.read_bytes()

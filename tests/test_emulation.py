@@ -65,7 +65,7 @@ def pattern(action, explored, length):
 
 @pytest.mark.parametrize("carried", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_both_have_the_same_distribution(carried):
-    steps = 400_000
+    steps = 200_000
     ours = pattern(*map(np.asarray, behave(instance(carried), jax.random.split(jax.random.key(1), steps))))
     theirs = pattern(*plain(Draws(2, ACTIONS), carried, steps))
     for name in ours:

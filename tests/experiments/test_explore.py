@@ -37,11 +37,8 @@ def tiny(setting):
     return dataclasses.replace(setting, agent=agent, steps=20, warmup=10, evaluate_every=20, evaluate_episodes=1)
 
 
-QUICK = ("PointMaze", "DeepSea-30")
-
-
 @pytest.mark.parametrize(
-    "task", [*QUICK, *(pytest.param(task, marks=pytest.mark.slow) for task in TINY if task not in QUICK)]
+    "task", [pytest.param(task, marks=[pytest.mark.slow] * (task != "DeepSea-30")) for task in TINY]
 )
 def test_every_task_trains(task):
     trainer = tiny(MEMBERS[task].cases[TINY[task]]).trainer(0)
@@ -216,5 +213,9 @@ def test_the_table_computed_by_hand():
 def test_places_along_the_continuous_lake():
     whole = np.cumsum(np.arange(21)) / 20
     np.testing.assert_allclose(continuous_lake.places({"return": whole[None]}), [np.arange(21)])
+
+
+@pytest.mark.slow
+def test_the_continuous_lake_trains():
     trainer = tiny(continuous_lake.EXPERIMENT.cases["rnd-or-stakes"]).trainer(0)
     assert np.isfinite(trainer.advance().rows[0]["return"])
