@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from adeu.cli.commands import Run
 from adeu.experiments import mujoco_reading
 from adeu.experiments.lib.nearest_reading import (
     HORIZONS,
@@ -22,6 +21,7 @@ from adeu.experiments.lib.nearest_reading import (
 from adeu.runs.folder import Folder, digest, to_json
 from adeu.runs.trainers.trainer import Piece
 from adeu.runs.work import work
+from tests.command import run_here
 
 STEPS = np.arange(0.0, 300_001, 5_000)
 PAPER = {"A-v5": (100.0, 300.0), "B-v5": (40.0, 50.0)}
@@ -176,10 +176,11 @@ def test_table_and_plot_of_complete_runs(complete):
 
 
 @pytest.mark.slow
-def test_the_command_shows_the_tables(complete, capsys):
+def test_the_command_shows_the_tables(complete):
     pytest.importorskip("mujoco", reason="pip install 'adeu-rl[mujoco]'")
-    assert Run("mujoco-reading", out=complete)() == 0
-    told = " ".join(capsys.readouterr().out.split())
+    done = run_here("run", "mujoco-reading", "--out", complete)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
     assert "Evaluations every 5,000 steps" in told
     assert "warmup-25000 over 200,000 steps is nearest" in told
     assert (complete / "mujoco-reading/distance.png").exists()

@@ -312,7 +312,11 @@ def test_a_worker_ends_if_its_task_cannot_be_read(cut):
     task = pickle.dumps(("folder", np.zeros(10_000), 5.0))
     command = [sys.executable, "-m", "adeu.runs.engines.worker"]
     for content, code in ((task[:-cut], 1), (b"", 0)):
-        assert subprocess.run(command, input=content, capture_output=True, timeout=900).returncode == code
+        worker = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        worker.stderr.close()  # as that of a killed command
+        worker.stdin.write(content)
+        worker.stdin.close()
+        assert worker.wait(timeout=900) == code
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,14 +47,16 @@ def _message(progress: Progress) -> dict[str, Any]:
 
 
 def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
+    code = 1
     try:
         while True:
             tasks.put(pickle.load(source))
     except EOFError:
-        os._exit(0)
+        code = 0
     except BaseException:  # a message truncated because its sender ended
         traceback.print_exc()
-        os._exit(1)
+    finally:
+        os._exit(code)  # even if nobody reads the traceback
 
 
 if __name__ == "__main__":
