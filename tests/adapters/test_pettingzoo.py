@@ -193,7 +193,7 @@ def test_a_loaded_behavior_resumes(shared, tmp_path):
     again.load(tmp_path / "agents")
     for one, other in zip(play(first, env, 3), play(again, env, 3), strict=True):
         assert all(same(a, b) for agent in one for a, b in zip(one[agent], other[agent], strict=True))
-    with pytest.raises(FileNotFoundError, match="no files that ParallelBehavior saved"):
+    with pytest.raises(FileNotFoundError, match="no files written by ParallelBehavior"):
         again.load(tmp_path)
 
 
@@ -216,5 +216,5 @@ def test_each_agent_may_have_a_different_explorer():
     record = play(ParallelBehavior(explorers, env), env, 5)
     assert not any(decision.explored for episode in record for decision in episode["agent_0"])
     assert all(decision.explored for episode in record for decision in episode["agent_1"])
-    with pytest.raises(ValueError, match="one Explorer where it is shared"):
+    with pytest.raises(ValueError, match="a single Explorer if shared=True"):
         ParallelBehavior(explorers, env, shared=True)

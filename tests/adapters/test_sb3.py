@@ -461,7 +461,7 @@ class TestFiles:
         callback = ExplorerCallback(NOISE)
         with pytest.raises(FileNotFoundError, match=r"nothing\.adeu\.npz"):
             callback.load(tmp_path / "nothing.zip")
-        with pytest.raises(ValueError, match=r"its behavior exists from the first learn\(\) on"):
+        with pytest.raises(ValueError, match=r"behavior is not available before the first learn\(\)"):
             callback.save(tmp_path / "nothing")
         assert beside("a/b.c").name == "b.c.adeu.npz"
 
@@ -473,7 +473,7 @@ def test_without_an_explorer_the_default_is_used_and_printed(kind, env, capsys):
     spaces_seen = callback._last.interface
     bound = adeu.recipes.default(model).bind(spaces_seen.observation_space, spaces_seen.action_space)
     assert callback.behavior.explorer == bound
-    assert f"ExplorerCallback explores by {adeu.recipes.default(model)}" in capsys.readouterr().out
+    assert f"ExplorerCallback uses {adeu.recipes.default(model)}" in capsys.readouterr().out
 
 
 class TestRejected:
@@ -500,6 +500,6 @@ class TestRejected:
         wishful = ExplorerCallback(adeu.Explorer(Wishful(), adeu.Identity(), adeu.Gaussian()))
         self.refused(make(TD3, clocks(5)), "no more than q_values, got.*oracle", wishful)
         error = adeu.Explorer(adeu.Rollouts(adeu.TdError(), rho=0.1, c=0.2), adeu.Clip(), adeu.Gaussian())
-        self.refused(make(TD3, clocks(5)), "learns from transitions alone, got.*td_error", ExplorerCallback(error))
+        self.refused(make(TD3, clocks(5)), "learns only from transitions, got.*td_error", ExplorerCallback(error))
         with pytest.raises(ValueError, match="explorer takes an Explorer"):
             ExplorerCallback(adeu.Constant(0.1))

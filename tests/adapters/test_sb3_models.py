@@ -107,7 +107,7 @@ class TestSeveralModels:
         learn(first, callback, 2, reset_num_timesteps=False)
         assert callback.behavior is own
         assert callback.behavior.step == 42
-        with pytest.raises(ValueError, match="model takes what it explored in before"):
+        with pytest.raises(ValueError, match="model takes the same spaces and number of environments"):
             learn(model(5, 5, 5), callback, 3, reset_num_timesteps=False)
 
     def test_a_loaded_state_applies_to_the_next_model_only(self, tmp_path):
@@ -221,7 +221,7 @@ class TestSeveralCallbacks:
 
     def test_two_at_once_are_rejected_and_one_works_afterwards(self):
         one, two, each = ExplorerCallback(NOISE), ExplorerCallback(NOISE), model()
-        with pytest.raises(ValueError, match="model takes a model that no other ExplorerCallback is attached to"):
+        with pytest.raises(ValueError, match="model takes a model without another ExplorerCallback attached"):
             each.learn(10, callback=[one, two])
         assert len(learn(each, two, 10).decisions) == 5
 

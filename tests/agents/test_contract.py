@@ -250,7 +250,7 @@ def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, 
     explorer = dataclasses.replace(case.agent.explorer, f=adeu.Recorded())
     agent = dataclasses.replace(case.agent, explorer=explorer)
     takes = (
-        r"explorer takes parts that need no recorded in act\(\): the agent does not give it "
+        r"explorer takes parts that need no recorded in act\(\): the agent does not provide it "
         r"\(agents that do: none of adeu's\), got Explorer"
     )
     with jax.log_compiles():

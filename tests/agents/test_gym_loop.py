@@ -212,7 +212,9 @@ def test_bad_arguments_are_rejected():
             GymLoop(**{"agent": SPREADS, "env": Walk(), "evaluation_env": Walk()} | lengths | {argument: value})
     cart_pole = gymnasium.make("CartPole-v1")
     costly = Dqn(adeu.Explorer(adeu.Sum((adeu.ExpectedCost(),)), adeu.Saturating(1.0), adeu.Bernoulli()))
-    with pytest.raises(ValueError, match=r"Dqn: explorer takes parts that need no cost in update\(\): the agent do"):
+    with pytest.raises(
+        ValueError, match=r"Dqn: explorer takes parts that need no cost in update\(\): the agent does not pro"
+    ):
         GymLoop(costly, cart_pole, cart_pole, **lengths)
     envs = gymnasium.make_vec("CartPole-v1", num_envs=2)
     with pytest.raises(ValueError, match="GymLoop: env takes a single environment; VectorLoop takes a vector, got"):

@@ -208,7 +208,7 @@ def test_f_gets_the_given_value_of_each_step():
         np.testing.assert_array_equal(pieces.spreads, given[:, here])
         assert float(piece.spread) == pytest.approx(given[1, here].mean())
     for wrong in (None, {"recorded": given[1]} | {"cost": given[1]}):
-        with pytest.raises(ValueError, match=r"JaxLoop: given takes arrays by the names \('recorded',\), got"):
+        with pytest.raises(ValueError, match=r"JaxLoop: given takes arrays named \('recorded',\), got"):
             loop.advance(state, wrong)
     for short in (given[1], given):
         with pytest.raises(

@@ -261,9 +261,7 @@ def test_parts_that_cannot_be_computed_for_a_batch_are_rejected():
     remembering = adeu.Calibrated(adeu.Rnd())
     with pytest.raises(ValueError, match="Td3: bonus takes an f that carries nothing from step to step, got Calib"):
         dataclasses.replace(SMALL, bonus=remembering)
-    with pytest.raises(
-        ValueError, match="Td3: bonus takes an f that learns from batches alone, such as Rnd, got Cou"
-    ):
+    with pytest.raises(ValueError, match="Td3: bonus takes an f that learns only from batches, such as Rnd, got Cou"):
         dataclasses.replace(SMALL, bonus=adeu.Counts(3))
     with pytest.raises(ValueError, match="Td3: bonus takes an f that needs no cost, got ExpectedCost"):
         dataclasses.replace(SMALL, bonus=adeu.ExpectedCost())

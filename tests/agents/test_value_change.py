@@ -43,10 +43,10 @@ def test_value_change_is_q_new_minus_q_old():
 def test_agents_without_value_change_are_rejected_and_dqn_is_suggested():
     explorer = adeu.Explorer(adeu.TdError(signal="value_change"), adeu.Identity(), adeu.Gaussian())
     pendulum = gymnasium.make("Pendulum-v1")
-    takes = "Td3: explorer takes parts that need no value_change in update(): the agent does not give it"
+    takes = "Td3: explorer takes parts that need no value_change in update(): the agent does not provide it"
     with pytest.raises(ValueError, match=re.escape(f"{takes} (agents that do: Dqn)")):
         GymLoop(Td3(explorer), pendulum, pendulum, 1_000, 0)
     states = adeu.Explorer(adeu.TdError(16, signal="value_change"), adeu.Identity(), adeu.Bernoulli())
     lake = gymnasium.make("FrozenLake-v1")
-    with pytest.raises(ValueError, match=re.escape("no value_change in observe(): the agent does not give it")):
+    with pytest.raises(ValueError, match=re.escape("no value_change in observe(): the agent does not provide it")):
         GymLoop(Dqn(states), lake, lake, 1_000, 0)

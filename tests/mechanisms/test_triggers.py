@@ -245,7 +245,9 @@ class Plain(Dqn):
 
 
 def test_a_trigger_that_needs_more_is_rejected_and_other_agents_are_suggested():
-    takes = "Plain: explorer takes parts that need no q_values in act(): the agent does not give it (agents that do: "
+    takes = (
+        "Plain: explorer takes parts that need no q_values in act(): the agent does not provide it (agents that do: "
+    )
     with pytest.raises(ValueError, match=re.escape(takes + "Dqn, Sac, Td3), got Explorer")):
         GymLoop(Plain(EXPLORERS["promise"]), cart_pole(), cart_pole(), 1_000, 0)
     with pytest.raises(TypeError, match="q_values"):

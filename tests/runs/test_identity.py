@@ -35,7 +35,8 @@ def test_the_checkpoint_of_another_seed_is_rejected_and_other_runs_complete(in_p
     (reason,) = (failed := sweep(SPECS, tmp_path)).values()
     assert list(failed) == [SPECS[0]]
     assert reason == (
-        "UnusableError: checkpoint/state.npz is not of this run (it has another spec); delete it to restart this run"
+        "UnusableError: checkpoint/state.npz does not belong to this run (it has another spec); "
+        "delete it to restart this run"
     )
     assert is_complete(SPECS[1], tmp_path)
     (tmp_path / SPECS[0].name / CHECKPOINT).unlink()
@@ -52,7 +53,10 @@ def test_an_interrupted_run_without_its_spec_is_not_resumed(in_process, tmp_path
         for _ in range(2):
             failed = sweep([spec, SPECS[1]], tmp_path)
             assert list(failed) == [spec]
-            assert f"{folder}: checkpoint/state.npz is of an unknown run, since spec.json is missing" in failed[spec]
+            assert (
+                f"{folder}: checkpoint/state.npz belongs to an unknown run, because spec.json is missing"
+                in failed[spec]
+            )
     assert contents(folder) == before
     assert is_complete(SPECS[1], tmp_path)
 
@@ -64,7 +68,7 @@ def test_a_complete_run_without_its_spec_is_not_overwritten(tmp_path):
     before = contents(folder)
     failed = sweep(SPECS, tmp_path)
     assert list(failed) == [SPECS[0]]
-    assert "done.json is of an unknown run, since spec.json is missing" in failed[SPECS[0]]
+    assert "done.json belongs to an unknown run, because spec.json is missing" in failed[SPECS[0]]
     assert contents(folder) == before
 
 
@@ -73,7 +77,7 @@ def test_the_results_of_another_seed_are_rejected(tmp_path):
     for name in (DONE, METRICS):
         shutil.copy(tmp_path / SPECS[1].name / name, tmp_path / SPECS[0].name / name)
     for attempt in (lambda: sweep(SPECS, tmp_path), lambda: adeu.runs.load(tmp_path)):
-        with pytest.raises(ValueError, match=r"seed-0/done\.json is not of the run in spec\.json"):
+        with pytest.raises(ValueError, match=r"seed-0/done\.json does not belong to the run in spec\.json"):
             attempt()
 
 

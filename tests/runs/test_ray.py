@@ -190,5 +190,5 @@ def test_an_address_without_a_cluster_is_rejected(specs, tmp_path, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.setattr("ray._private.services.find_gcs_addresses", functools.cache(set))
-    with pytest.raises(ValueError, match="--address takes a running cluster's, got 'auto'"):
+    with pytest.raises(ValueError, match="--address takes the address of a running cluster, got 'auto'"):
         sweep(specs, tmp_path, engine="ray", address="auto")

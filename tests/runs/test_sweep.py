@@ -136,7 +136,7 @@ def test_a_run_of_another_version_is_rejected(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(spec.plain() | {"setting": older | {"episodes": 7}}))
     message = (
-        "seed-0 holds a run of another version of adeu, whose settings differ in form: "
+        "seed-0 holds a run of another version of adeu, with different setting names: "
         "setting.agent is missing there; setting.f is unknown here; setting.alpha is unknown here. "
         "Choose another --out, or delete that folder"
     )

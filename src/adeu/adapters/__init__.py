@@ -1,5 +1,5 @@
-"""Adapters to other frameworks, one file each; each imports only its own framework.
+"""Adapters for other frameworks; each module imports only the framework it is for.
 
-`sb3` (Stable-Baselines3) and `sbx` share a callback, `torchrl` has a module, `tianshou` an algorithm's wrapper,
-`pettingzoo` one behavior for many agents.
+`sb3` (Stable-Baselines3) and `sbx` provide a callback, `torchrl` a module, `tianshou` a wrapper for a collector,
+`pettingzoo` a behavior for several agents.
 """

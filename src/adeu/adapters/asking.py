@@ -1,4 +1,4 @@
-"""What an explorer asks of an agent."""
+"""Checks which inputs an explorer needs from an adapter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from adeu.core import check
 
 
 def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> frozenset[str]:
-    """The names that the behavior needs to act, which `owner` must offer; it learns from transitions only.
+    """Returns the names that the behavior needs to act; rejects names that are not `offered`.
+
+    Also rejects a behavior that needs more than transitions to learn.
 
     Examples:
         >>> import adeu, gymnasium
@@ -21,10 +23,10 @@ def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> froze
         ['q_values']
     """
     needed = behavior.needs("act")
-    learning = (behavior.needs("observe") | behavior.needs("update")) - {"cost"}  # which transitions carry
+    learning = (behavior.needs("observe") | behavior.needs("update")) - {"cost"}  # transitions contain the cost
     if learning:
-        takes = "an f that learns from transitions alone"
-        check.refuse(owner, "explorer", takes, f"one that asks for {sorted(learning)}")
+        takes = "an f that learns only from transitions"
+        check.refuse(owner, "explorer", takes, f"one that needs {sorted(learning)}")
     if needed - set(offered):
-        check.refuse(owner, "explorer", f"an f that asks for no more than {', '.join(offered)}", sorted(needed))
+        check.refuse(owner, "explorer", f"an f that needs no more than {', '.join(offered)}", sorted(needed))
     return needed

@@ -1,4 +1,4 @@
-"""PettingZoo's parallel environments: one explorer for each agent, or one that all share."""
+"""Explorers for PettingZoo's parallel environments: one per agent, or one shared by all."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ PerAgent = Mapping[Any, Any]
 
 
 class ParallelBehavior:
-    """`Behavior` for the agents of a PettingZoo parallel environment, by their names.
+    """`Behavior` for the agents of a PettingZoo parallel environment, by agent name.
 
-    Each agent has its own random stream, options and rollout coins. An agent that has left is skipped until
-    it is back; its next episode begins where its last one ended.
+    Each agent has a separate random stream, options and rollout coins. Absent agents are skipped. When an agent's
+    episode ends, its next one begins.
 
     Args:
-        explorer: what each agent explores by, or a mapping from agents to explorers.
-        env: a parallel environment, looked at for its agents and spaces only.
-        seed: of all random numbers.
-        shared: whether all agents share what f learns; they then need equal spaces and `possible_agents`.
-        central: whether f sees, in place of the agent's own observation, those of all agents: one vector of them in
-            the order of `possible_agents`, zeros for absent agents, then a 1 or 0 for each: present or not.
-            The paper's central f_i: shared or not, each agent is measured by it around its own center.
-        encoder: see `Behavior`; not with `central`.
+        explorer: one explorer for all agents, or a mapping from agents to explorers.
+        env: a parallel environment, used only for its agents and spaces.
+        seed: the seed of all random numbers.
+        shared: whether all agents share the state of f; requires `possible_agents` with equal spaces.
+        central: whether f sees the observations of all agents instead of the agent's own (the paper's central f_i).
+            They are concatenated in the order of `possible_agents`, with zeros for absent agents, followed by a 1 or
+            0 per agent: present or absent. Each agent still explores around its own center.
+        encoder: see `Behavior`; cannot be combined with `central`.
 
     Examples:
         >>> import adeu, numpy as np
@@ -68,9 +68,9 @@ class ParallelBehavior:
         if (shared or central) and not self._agents:
             check.refuse(self, "env", "an environment with possible_agents, or shared=False and central=False", env)
         if shared and isinstance(explorer, Mapping):
-            check.refuse(self, "explorer", "one Explorer where it is shared", explorer)
+            check.refuse(self, "explorer", "a single Explorer if shared=True", explorer)
         if central and encoder is not None:
-            check.refuse(self, "encoder", "None where f is central", encoder)
+            check.refuse(self, "encoder", "None if central=True", encoder)
         self._explorer, self._env, self._seed, self._encoder = explorer, env, seed, encoder
         self._joint = [env.observation_space(agent) for agent in self._agents] if central else None
         self._team = self._make_team() if shared else None
@@ -79,7 +79,7 @@ class ParallelBehavior:
         self._seen: dict[Any, Any] = {}
 
     def behavior(self, agent: Any) -> Behavior:
-        """The `Behavior` that decides for an agent; a shared one has a row for each of `possible_agents`."""
+        """Returns the `Behavior` of an agent; a shared one has a row for each of `possible_agents`."""
         if self._team is not None:
             return self._team
         if agent not in self._own:
@@ -90,14 +90,14 @@ class ParallelBehavior:
         return self._own[agent]
 
     def act(self, observations: PerAgent, centers: PerAgent, **given: PerAgent) -> dict[Any, Decision]:
-        """Decides for each agent that observes.
+        """Returns a decision for each agent in `observations`.
 
         Args:
-            observations: as the environment returned them.
+            observations: the observations that the environment returned.
             centers: pi(s) of each agent: a mean action, or one preference per action.
-            given: what mechanisms ask for by name, such as `q_values`, for each agent; `action_mask` too.
+            given: for each agent, the inputs that mechanisms need, such as `q_values`, and `action_mask`.
         """
-        self._seen = self._look(observations)
+        self._seen = self._observations(observations)
         decisions = self._decide(centers, given)
         for agent, decision in decisions.items():
             if agent not in self._tallies:
@@ -106,7 +106,7 @@ class ParallelBehavior:
         return decisions
 
     def figures(self) -> dict[Any, dict[str, float]]:
-        """The figures of each agent's decisions since the last call, for any logger; empty for who made none."""
+        """Returns each agent's figures to log, of its decisions since the last call; empty if it made none."""
         return {agent: tally.scalars() for agent, tally in self._tallies.items()}
 
     def observe(
@@ -118,10 +118,10 @@ class ParallelBehavior:
         truncations: PerAgent,
         infos: PerAgent | None = None,
     ) -> None:
-        """Observes the step that followed `act`, as the environment returned it; begins the next episode of an agent
-        whose episode ended. A cost is taken from its `infos`.
+        """Observes the step after `act`, as the environment returned it, and begins the next episodes of agents whose
+        episode ended. Costs are read from `infos[agent]["cost"]`.
         """
-        after = self._look(next_observations)
+        after = self._observations(next_observations)
         steps = {
             agent: Transition(
                 self._seen[agent],
@@ -144,20 +144,18 @@ class ParallelBehavior:
         self._team.observe(Transition(*map(self._rows, rows))._replace(cost=cost))
 
     def begin(self) -> None:
-        """Begins an episode for all agents; needed only for a reset before their episodes end."""
+        """Begins an episode for all agents; needed only if the environment is reset before their episodes end."""
         for behavior in [self._team] if self._team is not None else self._own.values():
             behavior.begin()
 
     def update(self, agent: Any, batch: Any, **given: Any) -> None:
-        """Lets f learn from a batch of an agent's transitions; where f is central, their observations are joint
-        (`joint`).
-        """
+        """Trains f on a batch of an agent's transitions; with `central=True`, use observations from `joint`."""
         self.behavior(agent).update(batch, **given)
 
     def joint(self, observations: PerAgent) -> np.ndarray:
-        """What a central f sees."""
+        """Returns the observation of a central f."""
         if self._joint is None:
-            raise ValueError("ParallelBehavior: joint() takes central=True")
+            raise ValueError("ParallelBehavior: joint() needs central=True")
         parts = [
             spaces.flatten(space, observations[agent]) if agent in observations else np.zeros(spaces.flatdim(space))
             for agent, space in zip(self._agents, self._joint, strict=True)
@@ -166,18 +164,18 @@ class ParallelBehavior:
         return np.concatenate([*parts, present]).astype(np.float32)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a file for each agent, or the shared one, into a folder."""
+        """Writes a file per agent, or the shared one, into a folder."""
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         for name, behavior in self._files():
             behavior.save(pathlib.Path(folder) / name)
 
     def load(self, folder: str | os.PathLike[str]) -> None:
-        """Resumes from what `save` wrote, for each agent of this environment that has a file there."""
+        """Restores the state written by `save`, for each agent of this environment that has a file in the folder."""
         for agent in self._agents if self._team is None else []:
             self.behavior(agent)
         found = [(pathlib.Path(folder) / name, behavior) for name, behavior in self._files()]
         if not any(path.exists() for path, _ in found):
-            raise FileNotFoundError(f"{folder} has no files that ParallelBehavior saved")
+            raise FileNotFoundError(f"{folder} has no files written by ParallelBehavior.save")
         for path, behavior in found:
             if path.exists():
                 behavior.load(path)
@@ -204,7 +202,7 @@ class ParallelBehavior:
         first, *others = [self._interface(agent) for agent in self._agents]
         for agent, other in zip(self._agents[1:], others, strict=True):
             if other != first:
-                check.refuse(self, "shared", "False where agents' spaces differ", f"{agent!r}: {other}")
+                check.refuse(self, "shared", "False if the agents' spaces differ", f"{agent!r}: {other}")
         first.num_envs = len(self._agents)
         return Behavior(self._explorer, first, self._seed, self._encoder)  # type: ignore[arg-type]
 
@@ -215,7 +213,7 @@ class ParallelBehavior:
             observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         return types.SimpleNamespace(observation_space=observation_space, action_space=self._env.action_space(agent))
 
-    def _look(self, observations: PerAgent) -> dict[Any, Any]:
+    def _observations(self, observations: PerAgent) -> dict[Any, Any]:
         if self._joint is None:
             return dict(observations)
         return dict.fromkeys(observations, self.joint(observations))
@@ -225,6 +223,6 @@ class ParallelBehavior:
         self._team.skip([agent not in present for agent in self._agents])
 
     def _rows(self, values: PerAgent) -> np.ndarray:
-        """A row for each agent; the rows of absent agents are ignored."""
+        """Returns a row for each agent; the rows of absent agents are placeholders."""
         filling = next(iter(values.values()))
         return np.stack([np.asarray(values.get(agent, filling)) for agent in self._agents])

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 and SBX: an explorer as a callback of `learn`.
+"""Explorers for Stable-Baselines3 and SBX, as a callback of `learn`.
 
 model.learn(1_000_000, callback=ExplorerCallback(explorer, seed=0))
 """
@@ -34,22 +34,22 @@ from adeu.adapters import sb3_rows  # noqa: E402
 
 
 class ExplorerCallback(BaseCallback):
-    """Explores on behalf of a TD3, DDPG, SAC or DQN model while it trains; `predict` is unchanged.
+    """Explores for a TD3, DDPG, SAC or DQN model during training; `predict` is unchanged.
 
-        a ~ D(pi(s), g(f(s))), in the scaled space [-1, 1] where actions are continuous
+        a ~ D(pi(s), g(f(s))), with continuous actions scaled to [-1, 1]
 
-    After the random warm-up (`learning_starts`) it decides each action around the model's own: around the mean
-    of SAC, in place of its sampling, and around the Q-values of DQN, in place of its epsilon. f learns from each
-    step, and from the batches that the model learns from. `model.save(path)` writes the explorer's state beside
-    the model, at `path` with the suffix `.adeu.npz`. Each model has its own explorer: a model that is new to
-    the callback starts with a fresh one, unless `learn(..., reset_num_timesteps=False)`.
+    After the random warm-up (`learning_starts`), it replaces the model's exploration. The center is the actor's
+    action for TD3 and DDPG, the mean action for SAC, and the Q-values for DQN. f learns from each step, and from the
+    batches that the model learns from. `model.save(path)` also saves the explorer's state, at `path` with the suffix
+    `.adeu.npz`. Each model has a separate explorer: a new model starts with a fresh one, unless `learn` is called
+    with `reset_num_timesteps=False`.
 
     Args:
-        explorer: what to explore by: its D is for a Box where actions are continuous, a discrete one for DQN. None:
-            `adeu.recipes.default`, which the model's logger prints.
-        seed: of the explorer's random numbers.
+        explorer: f, g and D; D must be for a Box if actions are continuous, for a Discrete space with DQN. The
+            default is `adeu.recipes.default`, which the model's logger prints.
+        seed: the seed of the explorer's random numbers.
         encoder: see `Behavior`.
-        verbose: as for any callback.
+        verbose: see `BaseCallback`.
 
     Examples:
         >>> import adeu
@@ -81,22 +81,22 @@ class ExplorerCallback(BaseCallback):
 
     @property
     def behavior(self) -> Behavior:
-        """The `Behavior` of the model that learned last."""
+        """The `Behavior` of the model that was last trained."""
         if self._last is None:
-            raise ValueError("ExplorerCallback: its behavior exists from the first learn() on")
+            raise ValueError("ExplorerCallback: behavior is not available before the first learn()")
         return self._last.behavior
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the explorer's state beside the model of that path, or at a path that ends in `.npz`."""
+        """Saves the explorer's state beside the model at `path`, or at `path` itself if it ends in `.npz`."""
         self.behavior.save(beside(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Resumes from what `save` wrote: at once for the model that learned last, and for the one that learns next.
-        What has been measured and learned since is forgotten.
+        """Restores the state written by `save`, for the model that was last trained and for the next one trained.
+        Later measurements and updates are discarded.
         """
         saved = beside(path)
         if not saved.exists():
-            raise FileNotFoundError(f"{saved}: there is no explorer's state")
+            raise FileNotFoundError(f"{saved} does not exist: no explorer state was saved there")
         if self._last is not None:
             self._last.restore(saved)
         self._saved, self._restored = saved, self._last
@@ -113,30 +113,35 @@ class ExplorerCallback(BaseCallback):
         sb3_hook.attach(model, own)
 
     def _new(self, model: Any, fresh: bool) -> ModelExplorer:
-        """For a model that it has not explored for: a fresh one, or one that continues from the last one."""
+        """Returns the explorer of a new model: a fresh one, or a copy of the last one."""
         interface = interface_of(model)
         if self._last is not None and not fresh:
             if interface != self._last.interface:
-                check.refuse(self, "model", f"what it explored in before, {self._last.interface}", interface)
+                check.refuse(
+                    self,
+                    "model",
+                    f"the same spaces and number of environments as before, {self._last.interface}",
+                    interface,
+                )
             return self._last.copied()
         explorer = self.explorer
         if explorer is None:
             explorer = recipes.default(interface)
-            self.logger.info(f"ExplorerCallback explores by {explorer}")
+            self.logger.info(f"ExplorerCallback uses {explorer}")
         behavior = Behavior(explorer, interface, self.seed, self.encoder)
         needed = check_given(self, behavior, ["q_values"])
         check_no_costs(self, "explorer", behavior.explorer)
         if "q_values" in needed and num_critics(model) < 2:
             warnings.warn(
-                f"{type(model).__name__} has one critic, which cannot disagree with itself: {explorer.f!r} "
-                "finds no disagreement. TD3 and SAC take policy_kwargs={'n_critics': 5}.",
+                f"{type(model).__name__} has only one critic, so {explorer.f!r} measures no disagreement between "
+                "critics. For TD3 and SAC, set policy_kwargs={'n_critics': 5}.",
                 stacklevel=2,
             )
         learning = [host for host in hosts_of(explorer.parts.values()) if host.learn is not None]
         if self._last is not None and learning:
             warnings.warn(
-                f"{learning[0]!r} keeps what it learned for another model, because it is the same object: "
-                "for a fresh start, make a new object and a new ExplorerCallback.",
+                f"{learning[0]!r} keeps what it learned for another model, because it is the same object. "
+                "To start fresh, create a new object and a new ExplorerCallback.",
                 stacklevel=2,
             )
         return ModelExplorer(behavior, needed, interface)
@@ -145,7 +150,7 @@ class ExplorerCallback(BaseCallback):
         self._attach_again(self.model)
 
     def _on_step(self) -> bool:
-        # Not self.model: a training of another model within this one, with the same callback, replaces it.
+        # Not self.model: nested training of another model with the same callback replaces it.
         self.model = model = self.locals["self"]
         self._last = own = self._explorers[model]
         own.observe(model, self.locals)
@@ -156,7 +161,7 @@ class ExplorerCallback(BaseCallback):
         return True
 
     def _attach_again(self, model: Any) -> None:
-        """Restores the model after a nested call of learn()."""
+        """Attaches the explorer again if a nested call of learn() detached it."""
         own = self._explorers[model]
         if sb3_hook.listener_of(model) is not own:
             sb3_hook.detach(model)
@@ -165,7 +170,7 @@ class ExplorerCallback(BaseCallback):
 
 
 class PerModel(weakref.WeakKeyDictionary[Any, ModelExplorer]):
-    """Explorers by model, each for as long as its model exists. A copy has none."""
+    """Maps each model to its explorer, as long as the model exists. A copy is empty."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PerModel, ()
@@ -183,9 +188,9 @@ def _check_model(callback: ExplorerCallback, model: Any) -> None:
     if not isinstance(model, known):
         check.refuse(callback, "model", "a TD3, DDPG, SAC or DQN of Stable-Baselines3 or SBX", type(model).__name__)
     if model.action_noise is not None:
-        takes = "a model without action_noise, in whose place it explores"
+        takes = "a model without action_noise, which the callback replaces"
         check.refuse(callback, "model", takes, f"action_noise={model.action_noise}")
     if model.use_sde:
-        check.refuse(callback, "model", "a model without gSDE, in whose place it explores", "use_sde=True")
+        check.refuse(callback, "model", "a model without gSDE, which the callback replaces", "use_sde=True")
     if sb3_hook.listener_of(model) is not None:
-        check.refuse(callback, "model", "a model that no other ExplorerCallback is attached to", model)
+        check.refuse(callback, "model", "a model without another ExplorerCallback attached", model)

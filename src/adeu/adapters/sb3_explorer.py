@@ -36,7 +36,7 @@ class ModelExplorer:
         self._next_obs: Any = None
 
     def copied(self) -> ModelExplorer:
-        """An independent copy for another model, in the current state."""
+        """Returns an independent copy with the current state, for another model."""
         return ModelExplorer(copy.copy(self.behavior), self.needed, self.interface)
 
     def start(self, model: Any) -> None:
@@ -90,13 +90,13 @@ class ModelExplorer:
         self.behavior.save(beside(path))
 
     def restore(self, path: pathlib.Path) -> None:
-        """Resumes from a saved state, in new episodes."""
+        """Restores a saved state and begins new episodes."""
         self.behavior.load(path)
         self._next_obs = None
 
 
 def beside(path: Any) -> pathlib.Path:
-    """The path of the explorer's state for a model saved at `path`.
+    """Returns the path of the explorer's state for a model saved at `path`.
 
     Examples:
         >>> from adeu.adapters.sb3 import beside
@@ -108,7 +108,7 @@ def beside(path: Any) -> pathlib.Path:
 
 
 def interface_of(model: Any) -> types.SimpleNamespace:
-    """The spaces and number of environments of the model, with Box actions scaled to [-1, 1]."""
+    """Returns the spaces and number of environments of the model, with Box actions scaled to [-1, 1]."""
     actions = model.action_space
     if isinstance(actions, spaces.Box):
         actions = spaces.Box(-1.0, 1.0, actions.shape, np.float32)
@@ -129,7 +129,7 @@ def _numpy(values: Any) -> np.ndarray:
 
 
 def _last_observations(new_obs: Any, ended: np.ndarray, infos: list[dict[str, Any]]) -> Any:
-    """`new_obs`, but with the final observation where an episode ended, instead of the next episode's first."""
+    """Returns `new_obs` with the first observation of each new episode replaced by the final one of the last."""
     places = [index for index in np.flatnonzero(ended) if infos[index].get("terminal_observation") is not None]
     if not places:
         return new_obs

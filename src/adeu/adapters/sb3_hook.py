@@ -1,7 +1,7 @@
 """Attaches an explorer to a Stable-Baselines3 model, and detaches it.
 
-For as long as it is attached, the model is of a subclass of its own class, made for it. So nothing is added to the
-model's attributes, which `model.save` would pickle, and nothing changes for any other model.
+While attached, the model's class is replaced by a subclass created for it. This adds no attributes to the model,
+which `model.save` would pickle, and does not affect other models.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _ORIGINAL, _LISTENER = "_adeu_original_class", "_adeu_listener"
 
 
 class Listener(Protocol):
-    """What the model calls while it is attached."""
+    """The interface that an attached model calls."""
 
     learns: bool
 
     def decide(self, model: Any) -> tuple[Any, Any]:
-        """The actions for the environments, and the same as the replay stores them."""
+        """Returns the actions for the environments, and the same actions as the replay buffer stores them."""
 
     def learn_from(self, samples: Any) -> None:
-        """A batch that the agent has just drawn."""
+        """Trains f on a batch that the model has just sampled."""
 
     def save(self, path: Any) -> None:
-        """Writes the explorer's state beside the model that is saved at `path`."""
+        """Saves the explorer's state beside the model file at `path`."""
 
 
 class Overheard:
-    """A replay buffer whose batches a listener gets too."""
+    """A replay buffer that also passes its batches to a listener."""
 
     def __init__(self, buffer: Any, listener: Listener) -> None:
         self._buffer, self._listener = buffer, listener
@@ -45,12 +45,12 @@ class Overheard:
 
 
 def attach(model: Any, listener: Listener) -> None:
-    """Lets `listener` decide after the warm-up, hear each batch, and be saved with the model."""
+    """Makes `listener` choose actions after the warm-up, get each sampled batch, and be saved with the model."""
     original: Any = type(model)
     owner = weakref.ref(model)
 
     def owned(self: Any) -> bool:
-        """False for a model that was loaded by the class of this one."""
+        """Returns False for another model of this subclass, such as one loaded with it."""
         return owner() is self
 
     def _sample_action(self: Any, learning_starts: int, action_noise: Any = None, n_envs: int = 1) -> Any:
@@ -75,14 +75,14 @@ def attach(model: Any, listener: Listener) -> None:
             listener.save(path)
 
     def _setup_learn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # A call of learn() attaches only the callback it is given.
+        # learn() attaches only the callback that is passed to it.
         detach(self)
         return original._setup_learn(self, *args, **kwargs)
 
     def reduce(self: Any, protocol: Any) -> Any:
-        # A copy, pickled or not, is of the original class: it has no explorer, and pickle finds no other class.
+        # A copy has the original class and no explorer: pickle cannot import the subclass.
         make, arguments, *rest = original.__reduce_ex__(self, protocol)
-        if make is copyreg.__newobj__:  # type: ignore[attr-defined]  # which pickle takes for the object's own class only
+        if make is copyreg.__newobj__:  # type: ignore[attr-defined]  # pickle accepts it only with the object's own class
             make = object.__new__
         return make, tuple(original if each is type(self) else each for each in arguments), *rest
 
@@ -101,5 +101,5 @@ def detach(model: Any) -> None:
 
 
 def listener_of(model: Any) -> Listener | None:
-    """The listener that is attached to the model, if any."""
+    """Returns the listener attached to the model, or None."""
     return getattr(model, _LISTENER, None)

@@ -1,4 +1,4 @@
-"""What a Stable-Baselines3 logger shows of exploration."""
+"""Adds exploration figures to a Stable-Baselines3 logger."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from adeu.behavior.tally import Tally
 class ExplorationRows(KVWriter):
     """Adds the figures of a tally to each output of a logger; percentiles cannot be running means.
 
-    It stands before the logger's output formats. A copy, as a copied model has it, adds nothing.
+    It is the first of the logger's output formats. A copy, such as that of a copied model, adds nothing.
 
     Args:
-        tally: of the decisions since the logger last wrote.
-        logger: of the model.
+        tally: the decisions since the logger last wrote.
+        logger: the model's logger.
     """
 
     def __init__(self, tally: Tally | None = None, logger: Logger | None = None) -> None:
@@ -28,14 +28,14 @@ class ExplorationRows(KVWriter):
                 self._logger.record(name, value)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ExplorationRows, ()
 
 
 def show(tally: Tally, logger: Logger) -> None:
-    """Lets the logger show this tally, and no other."""
+    """Makes the logger write the figures of this tally, instead of any other tally."""
     first = logger.output_formats[0] if logger.output_formats else None
     if not (isinstance(first, ExplorationRows) and first.tally is tally):
         others = [each for each in logger.output_formats if not isinstance(each, ExplorationRows)]

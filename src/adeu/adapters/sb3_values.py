@@ -1,4 +1,4 @@
-"""Centers and Q-values of a Stable-Baselines3 or SBX model for a batch of observations, as numpy."""
+"""Computes centers and Q-values of a Stable-Baselines3 or SBX model for a batch of observations, as numpy arrays."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gymnasium.spaces import Discrete
 
 
 class Values(NamedTuple):
-    """From a model and a batch of observations to its preferences or mean actions, and to its critics' values."""
+    """Functions that compute a model's preferences or mean actions, and its critics' values, for observations."""
 
     center: Callable[[Any, Any], np.ndarray]
     q_values: Callable[[Any, Any, np.ndarray], np.ndarray]
 
 
 def scaled_mean(model: Any, obs: Any) -> np.ndarray:
-    """pi(s) in [-1, 1]: of SAC the deterministic one, so that its own sampling is not added on top."""
+    """Returns pi(s) in [-1, 1]; for SAC the deterministic action, so that its sampling is not added."""
     action, _ = model.predict(obs, deterministic=True)
     scaled: np.ndarray = model.policy.scale_action(action)
     return scaled
@@ -58,7 +58,7 @@ def _one_critic(model: Any, obs: Any, center: np.ndarray) -> np.ndarray:
 
 
 def values_of(model: Any) -> Values:
-    """How to read this kind of model."""
+    """Returns the functions for this kind of model."""
     jax = hasattr(model.policy, "qf_state")
     if isinstance(model.action_space, Discrete):
         return Values(_jax_preferences if jax else _torch_preferences, _one_critic)
@@ -66,7 +66,7 @@ def values_of(model: Any) -> Values:
 
 
 def num_critics(model: Any) -> int:
-    """How many critics value an action."""
+    """Returns the number of critics."""
     if isinstance(model.action_space, Discrete):
         return 1
     return int(model.policy.n_critics if hasattr(model.policy, "qf_state") else model.critic.n_critics)

@@ -1,4 +1,4 @@
-"""SBX, Stable-Baselines3 in JAX: the same callback; Q-values come from the policy's `qf_state`."""
+"""The callback of `adeu.adapters.sb3` for SBX (Stable-Baselines3 in JAX)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ExplorerCallback", "models"]
 
 
 def models() -> tuple[type[Any], ...]:
-    """The algorithms it explores for."""
+    """Returns the supported algorithms."""
     from sbx import DDPG, DQN, SAC, TD3
 
     return DDPG, DQN, SAC, TD3

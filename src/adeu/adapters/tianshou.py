@@ -1,4 +1,4 @@
-"""tianshou 2: an explorer in the training collector.
+"""Explorers for tianshou 2, in the training collector.
 
 exploration = Exploration(explorer, algorithm, training_collector, seed=0)
 """
@@ -28,19 +28,18 @@ from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy  # noqa: E4
 
 
 class Exploration:
-    """Explores on behalf of DQN, DDPG or TD3 in one collector; other collectors are unchanged.
+    """Explores for DQN, DDPG or TD3 in one collector; other collectors are unchanged.
 
-        a ~ D(pi(s), g(f(s))), in the policy's own space, [-1, 1] under `action_scaling`
+        a ~ D(pi(s), g(f(s))), in the policy's action space: [-1, 1] with `action_scaling`
 
-    It takes the place of the policy's `add_exploration_noise` while that collector steps. f learns from each step,
-    and from the batches that the algorithm learns from. `behavior` is the `Behavior` within: `behavior.save`
-    and `behavior.load` keep what belongs to it.
+    It replaces the policy's `add_exploration_noise` while that collector steps. f learns from each step, and from the
+    batches that the algorithm learns from. Use `behavior.save` and `behavior.load` to save and restore its state.
 
     Args:
-        explorer: what to explore by: D is `Gaussian` for continuous actions, a discrete one for DQN.
+        explorer: f, g and D; D must be for a Box if actions are continuous, for a Discrete space with DQN.
         algorithm: a tianshou algorithm with a `ContinuousDeterministicPolicy` or a `DiscreteQLearningPolicy`.
-        collector: the training collector, made with `exploration_noise=True`.
-        seed: of the explorer's random numbers.
+        collector: the training collector, created with `exploration_noise=True`.
+        seed: the seed of the explorer's random numbers.
         encoder: see `Behavior`.
     """
 
@@ -65,7 +64,7 @@ class Exploration:
         self._attach(algorithm, policy, collector)
 
     def figures(self) -> dict[str, float]:
-        """The figures of the decisions since the last call, for any logger; empty if there were none."""
+        """Returns figures to log of the decisions since the last call; empty if there were none."""
         return self._tally.scalars()
 
     def _attach(self, algorithm: Any, policy: Any, collector: Any) -> None:
@@ -97,9 +96,9 @@ class Exploration:
                 self.behavior.update(_transition(batch))
             return learning._update_with_batch(own, batch, *args, **kwargs)
 
-        _become(collector, _compute_action_policy_hidden, run_on_step_hook, reset_env)
-        _become(policy, add_exploration_noise)
-        _become(algorithm, _update_with_batch)
+        _override_methods(collector, _compute_action_policy_hidden, run_on_step_hook, reset_env)
+        _override_methods(policy, add_exploration_noise)
+        _override_methods(algorithm, _update_with_batch)
 
     def _decide(self, algorithm: Any, act: np.ndarray, batch: Any) -> np.ndarray:
         obs = batch.obs
@@ -120,7 +119,7 @@ class Exploration:
 
     def _observe(self, batch: Any) -> None:
         ready, step = self._stepping, _transition(batch)
-        if self._decision is None:  # a random step has no decision, but is observed
+        if self._decision is None:  # random steps are observed too
             self._skip(ready)
         self.behavior.observe(Transition(*(None if part is None else self._rows(ready, part) for part in step)))
 
@@ -129,7 +128,7 @@ class Exploration:
             self.behavior.skip(~np.isin(np.arange(self._num_envs), ready))
 
     def _rows(self, ready: Any, values: Any) -> np.ndarray:
-        """Values of the environments that step, in the rows of all of them."""
+        """Expands the values of the ready environments to all environments; other rows are placeholders."""
         values = np.asarray(values)
         if len(ready) == self._num_envs:
             return values
@@ -143,8 +142,8 @@ def _transition(batch: Any) -> Transition:
     return Transition(batch.obs, batch.act, batch.rew, batch.obs_next, batch.terminated, batch.truncated, cost)
 
 
-def _become(instance: Any, *methods: Any) -> None:
-    """Makes an object of a subclass of its own class, made for it, so that its attributes stay as they are."""
+def _override_methods(instance: Any, *methods: Any) -> None:
+    """Overrides methods of one object by giving it a subclass of its class; its attributes do not change."""
     cls = type(instance)
     body = {method.__name__: method for method in methods} | {"__module__": cls.__module__}
     instance.__class__ = type(cls.__name__, (cls,), body)
@@ -162,10 +161,10 @@ def _interface(policy: Any, collector: Any) -> types.SimpleNamespace:
 
 def _check(owner: Exploration, policy: Any, collector: Any) -> None:
     if not isinstance(policy, ContinuousDeterministicPolicy | DiscreteQLearningPolicy):
-        takes = "one with a ContinuousDeterministicPolicy or a DiscreteQLearningPolicy (DDPG, TD3, DQN)"
+        takes = "an algorithm with a ContinuousDeterministicPolicy or a DiscreteQLearningPolicy (DDPG, TD3, DQN)"
         check.refuse(owner, "algorithm", takes, type(policy).__name__)
     if getattr(policy, "exploration_noise", None) is not None:
-        takes = "a policy without exploration_noise, in whose place it explores"
+        takes = "a policy without exploration_noise, which Exploration replaces"
         check.refuse(owner, "algorithm", takes, policy.exploration_noise)
     if not collector.exploration_noise:
         check.refuse(owner, "collector", "a Collector(exploration_noise=True)", "exploration_noise=False")

@@ -1,4 +1,4 @@
-"""torchrl: an explorer as a module after the actor.
+"""Explorers for torchrl, as a module after the actor.
 
 policy = TensorDictSequential(actor, ExplorerModule(explorer, env))
 """
@@ -33,27 +33,27 @@ from torchrl.envs.utils import ExplorationType, exploration_type  # noqa: E402
 
 Key = str | tuple[str, ...]
 LOGGED = ("explored", "uncertainty", "spread", "asked", "deviation")
-"""What the tensordict holds of a decision beside its action."""
+"""The fields of a decision that are written to the tensordict, besides its action."""
 HOST_STATES = "host_states"
-"""The entry of a `state_dict` with what `from_host` objects have learned, as the bytes of a file of arrays."""
+"""The entry of a `state_dict` with the state of `from_host` objects, as the bytes of an npz file."""
 
 
 class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
-    """Moves the actor's action by a ~ D(pi(s), g(f(s))) where `exploration_type()` is RANDOM.
+    """Replaces the actor's action by a ~ D(pi(s), g(f(s))) if `exploration_type()` is RANDOM or None.
 
-    What belongs to each environment (its random stream, the steps left in an option, a rollout coin) travels in the
-    tensordict under `"adeu"`, beside `uncertainty`, `spread`, `explored`, `asked` (whether f decided the spread) and
-    `deviation`. What f has learned is kept in buffers: it is in `state_dict()` and goes to a collector's workers with
-    the weights. The environment needs an `InitTracker`, which says where episodes begin.
+    The state of each environment (its random stream, the steps left in an option, a rollout coin) is stored in the
+    tensordict under `"adeu"`, with `uncertainty`, `spread`, `explored`, `asked` (whether f decided the spread) and
+    `deviation`. The state of f is stored in buffers, so it is in `state_dict()` and is sent to a collector's
+    workers with the weights. The environment needs an `InitTracker`, which marks the first steps of episodes.
 
     Args:
-        explorer: what to explore by.
-        env: a torchrl environment, looked at for its specs only.
-        seed: of the explorer's random numbers; None: torch's own generator, as in torchrl's modules.
-        observation_key: what f sees.
-        action_key: the action, which is replaced.
-        center_key: pi(s); None: the action itself where it is continuous, `"action_value"` where it is discrete.
-        given: from each name that a mechanism needs to its key in the tensordict, such as `{"q_values": "q_values"}`.
+        explorer: f, g and D.
+        env: a torchrl environment, used only for its specs.
+        seed: the seed of the explorer's random numbers; by default torch's global generator is used, as in torchrl.
+        observation_key: the key of the observation that f sees.
+        action_key: the key of the action to replace.
+        center_key: the key of pi(s); the default is `action_key` if actions are continuous, else `"action_value"`.
+        given: maps each name that a mechanism needs to its key in the tensordict, such as `{"q_values": "q_values"}`.
         encoder: see `Behavior`.
 
     Examples:
@@ -98,7 +98,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         one = self._behavior(1, self._draw_seed())
         check_given(self, one, list(self.given))
         if "reward" in explorer.needs("act"):
-            takes = "an f that needs no reward: a collector's rewards arrive after its decisions"
+            takes = "an f that needs no reward: a collector's rewards are not available when it acts"
             check.refuse(self, "explorer", takes, explorer)
         for index, leaf in enumerate(jax.tree.leaves(one.state)):
             self.register_buffer(f"state_{index}", torch.from_numpy(storage.to_disk(leaf).copy()))
@@ -126,7 +126,10 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         return tensordict
 
     def observe(self, data: TensorDictBase) -> None:
-        """Observes a collector's steps, each once: (environments, time), or (time,) of one environment."""
+        """Observes the steps of a collector, of shape (environments, time), or (time,) for one environment.
+
+        Call it once for each batch that the collector returns.
+        """
         time = data.shape[-1]
         n = data.numel() // time
         behavior = self._ready(n)
@@ -138,14 +141,14 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         self._steps += n * time
 
     def update(self, batch: TensorDictBase) -> None:
-        """Lets f learn from a batch, typically the one that the agent learns from."""
+        """Trains f on a batch, typically the one that the agent learns from."""
         behavior = self._ready(1)
         flat = batch.reshape(-1)
         behavior.update(self._transition(flat))
         self._keep(behavior.state)
 
     def figures(self, data: TensorDictBase) -> dict[str, float]:
-        """The figures of the decisions in what a collector gathered, for any logger; empty if there are none."""
+        """Returns figures to log of the decisions in a collector's data; empty if there are none."""
         tally, decided = Tally(self._ready(1).explorer), data.get("adeu", None)
         if decided is not None:
             made = _rows(decided.get("begun"), decided.ndim)
@@ -173,7 +176,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
             restore_hosts(prefix + HOST_STATES, self._hosts, states)
 
     def __getstate__(self) -> dict[str, Any]:
-        # For a collector's workers: compiled functions stay here.
+        # Compiled functions are not sent to a collector's workers.
         return super().__getstate__() | {"_behaviors": {}, "_state": None, "_version": -1, "_generator": None}
 
     def _behavior(self, n: int, seed: int = 0) -> Behavior:
@@ -183,7 +186,7 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         return Behavior(self._explorer, env, seed, self._encoder)
 
     def _ready(self, n: int) -> Behavior:
-        """The behavior for n environments, with what was learned, here or in the process these weights came from."""
+        """Returns the behavior for n environments, with the state of f read from the buffers if they have changed."""
         if n not in self._behaviors:
             self._behaviors[n] = self._behavior(n)
         behavior = self._behaviors[n]
@@ -206,27 +209,27 @@ class ExplorerModule(TensorDictModuleBase):  # type: ignore[misc]
         return sum(buffer._version for buffer in self._kept())
 
     def _carry(self, behavior: Behavior, tensordict: TensorDictBase) -> Any:
-        """The streams in the tensordict, with new episodes begun; or fresh streams."""
+        """Returns the carry in the tensordict, with new episodes begun, or a fresh carry."""
         first = tensordict.get("is_init", None)
         if first is None:
             raise KeyError(
-                "ExplorerModule takes an 'is_init' entry: append torchrl.envs.InitTracker() to the environment"
+                "ExplorerModule needs an 'is_init' entry: append torchrl.envs.InitTracker() to the environment"
             )
         before, (leaves, structure) = tensordict.get("adeu", None), jax.tree.flatten(behavior.carry)
         n = len(leaves[0])
         begun = np.zeros(n, bool) if before is None else _rows(before.get("begun"), before.ndim)
-        if not begun.all():  # never seen, or a collector's zeros
+        if not begun.all():  # new environments, or a collector's zeros
             fresh = self._behavior(n, self._draw_seed()).carry
             if not begun.any():
                 return fresh
-            kept = _where(begun, self._brought(before, leaves), jax.tree.leaves(fresh))
+            kept = _where(begun, self._saved_carry(before, leaves), jax.tree.leaves(fresh))
         else:
-            kept = self._brought(before, leaves)
+            kept = self._saved_carry(before, leaves)
         behavior.carry = jax.tree.unflatten(structure, kept)
         behavior.begin(_rows(first, tensordict.ndim).reshape(n) & begun)
         return behavior.carry
 
-    def _brought(self, before: TensorDictBase, leaves: list[Any]) -> list[Any]:
+    def _saved_carry(self, before: TensorDictBase, leaves: list[Any]) -> list[Any]:
         return [
             storage.from_disk(_rows(before.get(f"carry_{i}"), before.ndim), leaf) for i, leaf in enumerate(leaves)
         ]
@@ -263,13 +266,13 @@ def _where(choose: np.ndarray, if_true: list[Any], if_false: list[Any]) -> list[
 
 
 def _rows(tensor: torch.Tensor, axes: int) -> np.ndarray:
-    """As numpy, with the first `axes`, those of the batch, as one."""
+    """Converts a tensor to numpy, with its first `axes` axes (the batch) merged into one."""
     array: np.ndarray = tensor.numpy(force=True)
     return array.reshape(int(np.prod(array.shape[:axes])), *array.shape[axes:])
 
 
 def _space(spec: Any) -> spaces.Space[Any]:
-    """Gymnasium's name for a torchrl spec."""
+    """Returns the Gymnasium space of a torchrl spec."""
     if isinstance(spec, OneHot | Categorical):
         return spaces.Discrete(int(spec.space.n))
     dtype = torch.empty(0, dtype=spec.dtype).numpy().dtype

@@ -1,4 +1,4 @@
-"""The versions of a framework that an adapter supports, and the error for others."""
+"""Checks that the installed version of a framework is supported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ RANGES = {
     "tianshou": ("2.0", "3", "tianshou"),
     "pettingzoo": ("1.25", "2", "pettingzoo"),
 }
-"""From each distribution to the oldest version, the first one too new, and adeu's extra that installs it."""
+"""For each distribution: the oldest supported version, the first unsupported newer one, and adeu's extra."""
 
 
 def require(distribution: str) -> None:
-    """Rejects a framework that is missing or of a version outside the range.
+    """Raises an `ImportError` if a framework is missing or its version is not supported.
 
     Examples:
         >>> from adeu.adapters.versions import require
@@ -32,7 +32,7 @@ def require(distribution: str) -> None:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """The numbers a version begins with: (2, 9, 2) for 2.9.2, (3, 0) for 3.0a1."""
+    """Returns the leading numbers of a version: (2, 9, 2) for 2.9.2, (3, 0) for 3.0a1."""
     numbers = []
     for word in version.split("."):
         digits = len(word) - len(word.lstrip("0123456789"))

@@ -1,7 +1,7 @@
 """Agents in JAX that explore by a ~ D(pi(s), g(f(s))), and the loops that train them.
 
-`agent` is the contract; `dqn` and `td3` are agents. `jax_loop` compiles one with an environment in JAX, `gym_loop`
-and `vector_loop` train one in Gymnasium environments. The rest is what they are made of.
+`agent` defines the interface; `dqn`, `td3` and `sac` implement it. `jax_loop` compiles an agent with a JAX
+environment, `gym_loop` and `vector_loop` train it in Gymnasium environments.
 """
 
 import lazy_loader

@@ -1,11 +1,11 @@
-"""The contract of an agent: like a part, it is a value.
+"""The interface of agents.
 
-An `Agent` is a frozen dataclass. Its fields are its hyper-parameters and its `Explorer`, its methods are pure
-functions, and what it learns is kept outside it, in values of three kinds:
+An `Agent` is an immutable value, like a part: a frozen dataclass whose fields are hyper-parameters and an `Explorer`.
+Its methods are pure functions. Its state is kept outside, in three kinds of values:
 
 - *learned*: networks, optimisers, targets, the explorer's state. `absorb`, `learn` and `sync` return a new one.
-- *acting*: the part of *learned* that a decision reads.
-- *carry*: belongs to one environment. `begin` starts an episode's, `decide` returns a new one.
+- *acting*: the subset of *learned* that decisions use.
+- *carry*: the state of one environment's current episode. `begin` creates it, `decide` returns a new one.
 
 A loop owns the environment, the replay, the warm-up, the evaluation and the random keys:
 
@@ -17,7 +17,7 @@ A loop owns the environment, the replay, the warm-up, the evaluation and the ran
         learned = agent.absorb(key, learned, transition, step)
         every `update_every` steps after the warm-up: learned = agent.learn(key, learned, batches, step)
         every `target_every` steps after the warm-up: learned = agent.sync(learned)
-        where the episode ended: carry = agent.begin(key, carry)
+        if the episode ended: carry = agent.begin(key, carry)
 
 `jax_loop` compiles this with an environment in JAX, `gym_loop` and `vector_loop` run it in Gymnasium environments.
 """
@@ -47,14 +47,14 @@ Hook = Literal["act", "observe", "update"]
 
 
 class Cadence(NamedTuple):
-    """When an agent learns, in environment steps after the warm-up."""
+    """The schedule of updates, in environment steps after the warm-up."""
 
     update_every: int
     """Steps per call of `learn`."""
     updates: int
-    """Minibatches in one call of it."""
+    """Minibatches per call of `learn`."""
     target_every: int
-    """Steps per call of `sync`, a multiple of `update_every`; 0: it is not called."""
+    """Steps per call of `sync`, a multiple of `update_every`; 0 disables `sync`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,18 +63,18 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
 
     Args:
         explorer: f, g and D.
-        capacity: how many rows the replay holds.
-        batch: how many rows a minibatch has.
+        capacity: the maximum number of rows in the replay.
+        batch: the number of rows in a minibatch.
     """
 
     explorer: Explorer
     capacity: int = 100_000
     batch: int = 32
     spaces: Spaces | None = dataclasses.field(default=None, init=False, repr=False)
-    """Filled in by `bind`."""
+    """Set by `bind`."""
 
     offers: ClassVar[Mapping[Hook, frozenset[str]]] = {}
-    """What the agent gives its explorer in `act`, `observe` and `update`."""
+    """The names of the inputs that the agent passes to its explorer in `act`, `observe` and `update`."""
 
     def __post_init__(self) -> None:
         check.instance(self, "explorer", Explorer)
@@ -87,18 +87,18 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
 
     @property
     def coins(self) -> int:
-        """How many uniform draws from [0, 1) `row` takes; with 0, it gets None."""
+        """The number of uniform draws from [0, 1) passed to `row`; if 0, `row` gets None."""
         return 0
 
     @property
     def sized(self) -> Spaces:
-        """The spaces it is bound to."""
+        """The spaces the agent is bound to; raises a `ValueError` if it is not bound."""
         if self.spaces is None:
             raise ValueError(f"{type(self).__name__} is not bound yet: call bind(observation_space, action_space)")
         return self.spaces
 
     def bind(self, observation_space: object, action_space: object) -> Self:
-        """The agent for these spaces, its parts bound too. Rejects what does not fit, before compiling."""
+        """Returns the agent bound to these spaces, along with its parts; rejects spaces that do not fit."""
         spaces = self.read_spaces(observation_space, action_space)
         bound = super().bind(observation_space, action_space)
         object.__setattr__(bound, "spaces", spaces)
@@ -106,55 +106,58 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         return bound
 
     def read_spaces(self, observation_space: object, action_space: object) -> Spaces:
-        """What `bind` keeps of the spaces; rejects spaces that the agent does not take."""
+        """Returns the `Spaces` that `bind` stores; rejects spaces that the agent does not support."""
         raise NotImplementedError
 
     def init(self, key: Key, obs: Array) -> Learned:
-        """What is learned, before any experience."""
+        """Returns the initial learned state."""
         raise NotImplementedError
 
     def begin(self, key: Key, carry: AgentCarry | None = None) -> AgentCarry:
-        """The carry an episode starts with; `carry` is what the last one left, None before the first."""
+        """Returns the carry for a new episode; `carry` is the last one of the previous episode, or None."""
         raise NotImplementedError
 
     def acting(self, learned: Learned) -> Acting:
-        """What a decision reads."""
+        """Returns the subset of `learned` that decisions use."""
         raise NotImplementedError
 
     def decide(
         self, key: Key, acting: Acting, carry: AgentCarry, obs: Array, step: Array, early: Array, **given: Any
     ) -> tuple[Decision, AgentCarry]:
-        """Decides on an action, as the environment takes it.
+        """Returns a decision, with an action in the environment's range, and the new carry.
 
         Args:
-            key: of this decision.
-            acting: what `acting` returned.
-            carry: the environment's.
+            key: the random key of this decision.
+            acting: the result of `acting`.
+            carry: the carry of the environment.
             obs: the observation.
-            step: environment steps so far.
-            early: whether the step belongs to the warm-up.
-            given: passed on to the explorer.
+            step: the number of environment steps so far.
+            early: whether this step is part of the warm-up.
+            given: additional inputs for the explorer.
         """
         raise NotImplementedError
 
     def exploit(self, key: Key, acting: Acting, carry: AgentCarry, obs: Array, step: Array, **given: Any) -> Array:
-        """The greedy action, as the environment takes it."""
+        """Returns the greedy action, in the environment's range."""
         raise NotImplementedError
 
     def row(self, coins: Coins, transition: Transition, decision: Decision) -> tuple[Row, Array | bool]:
-        """What the replay stores of a step, and whether it does; uses operators only, to work in numpy and JAX."""
+        """Returns the row to store in the replay, and whether to store it.
+
+        Implementations use operators only, so that they work with numpy and JAX arrays.
+        """
         raise NotImplementedError
 
     def seen(self, batch: Row) -> Transition:
-        """A minibatch as f sees it, with actions in the environment's range; with operators alone, as `row`.
+        """Returns a minibatch as transitions for f, with actions in the environment's range.
 
-        Left alone, the fields of that name.
+        The default copies the fields of the same names. Implementations use operators only, like `row`.
         """
         fields: dict[str, Any] = {name: getattr(batch, name) for name in Transition._fields[:5]}
         return Transition(**fields, truncated=fields["terminated"] != fields["terminated"])
 
     def absorb(self, key: Key, learned: Learned, transition: Transition, step: Array) -> Learned:
-        """Learns from a new transition; called once for each."""
+        """Learns from a new transition; called once per transition."""
         raise NotImplementedError
 
     def learn(self, key: Key, learned: Learned, batches: Row, step: Array) -> Learned:
@@ -166,37 +169,39 @@ class Agent(Part, Generic[Learned, Acting, Row, AgentCarry]):
         return learned
 
     def figures(self, learned: Learned) -> dict[str, Array]:
-        """Numbers to log; by default those of f, whose state is in `learned.explorer`."""
+        """Returns numbers to log; the default returns those of f, whose state is in `learned.explorer`."""
         state = getattr(learned, "explorer", None)
         return {} if state is None else self.explorer.f.figures(state.f)
 
 
 AnyAgent = Agent[Any, Any, Any, Any]
 Opaque = tuple[object, ...]
-"""What a loop passes from one method of its agent to another."""
+"""The type of agent state that a loop passes between methods without reading it."""
 OpaqueAgent = Agent[Opaque, Opaque, Opaque, Opaque]
 PAID = "reward"
-"""What every loop gives an explorer that needs it: the reward of the step before, 0 in an episode's first."""
+"""The name of the previous step's reward, 0 in an episode's first step; loops pass it to explorers that need it."""
 
 
 def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:
-    """Rejects an explorer that needs names which neither the agent nor its loop (`also`) gives."""
+    """Rejects an explorer that needs inputs which neither the agent nor its loop (`also`) provides."""
     for hook, offered in agent.offers.items():
         missing = agent.explorer.needs(hook) - offered - also - ({PAID} if hook == "act" else set())
         if missing:
             names = ", ".join(sorted(missing))
-            others = ", ".join(_giving(hook, missing)) or "none of adeu's"
-            takes = f"parts that need no {names} in {hook}(): the agent does not give it (agents that do: {others})"
+            others = ", ".join(_providers(hook, missing)) or "none of adeu's"
+            takes = (
+                f"parts that need no {names} in {hook}(): the agent does not provide it (agents that do: {others})"
+            )
             check.refuse(agent, "explorer", takes, agent.explorer)
 
 
 def needs_reward(agent: AnyAgent) -> bool:
-    """Whether a decision takes the reward of the step before."""
+    """Returns whether decisions need the reward of the previous step."""
     return PAID in agent.explorer.needs("act")
 
 
-def _giving(hook: Hook, names: frozenset[str]) -> list[str]:
-    """The agents that give all of the names."""
+def _providers(hook: Hook, names: frozenset[str]) -> list[str]:
+    """Returns the agents that provide all of these names."""
     from adeu import agents
 
     public = {name: getattr(agents, name) for name in dir(agents)}

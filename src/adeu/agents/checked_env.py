@@ -1,4 +1,4 @@
-"""A Gymnasium environment, or a vector of them, whose answers are checked: errors name it, the call and the step."""
+"""Checks the return values of a Gymnasium environment or vector; errors name the environment, call and step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from adeu.agents.reading import Reader
 
 Place = Callable[[], str]
-"""Describes where in the training a call is made; only called for an error message."""
+"""Describes the current point of training; called only for error messages."""
 
 
 class EnvStep(NamedTuple):
-    """What a step led to, read and checked; in a vector, with an entry for each environment."""
+    """The checked results of a step; in a vector, with an entry per environment."""
 
     obs: NDArray[Any]
     reward: NDArray[Any]
@@ -23,25 +23,25 @@ class EnvStep(NamedTuple):
     truncated: NDArray[np.bool_]
     info: Mapping[str, Any]
     cost: NDArray[Any] | None
-    """From `info`, where it has one."""
+    """The cost in `info`; None if it has none."""
     paid: Any
     """The reward as the environment returned it."""
 
 
 class CheckedEnv:
-    """Checks shapes, types and, in the precision that JAX computes in, finiteness against the spaces, at every call.
+    """Checks shapes, types and finiteness (in JAX's default precision) against the spaces at every call.
 
     Args:
-        env: to reset and step; what it raises itself passes through unchanged.
-        reader: of the spaces of a single environment.
-        lead: the number of environments of a vector, `()` for a single one.
+        env: the environment; its own exceptions pass through unchanged.
+        reader: a `Reader` for the spaces of a single environment.
+        lead: `(num_envs,)` for a vector, `()` for a single environment.
     """
 
     def __init__(self, env: Any, reader: Reader, lead: tuple[int, ...] = ()) -> None:
         self._env, self._reader, self._lead = env, reader, lead
 
     def reset(self, place: Place, **arguments: Any) -> NDArray[Any]:
-        """The first observation."""
+        """Resets the environment and returns the first observation."""
         returned = self._env.reset(**arguments)
         try:
             obs, _ = _values(returned, ("observation", "info"))
@@ -68,7 +68,7 @@ class CheckedEnv:
             raise self.named("step", place, error) from None
 
     def named(self, call: str, place: Place, error: ValueError) -> ValueError:
-        """The error, prefixed with the names of the environment and the call."""
+        """Returns the error, prefixed with the environment, the call and the point of training."""
         return ValueError(f"{self._env}: {call}() {place()}: {error}")
 
 

@@ -1,4 +1,4 @@
-"""An agent's methods, compiled, each with its own random key for every step; equal agents share a compilation."""
+"""Compiles an agent's methods, with a separate random key per method and step; equal agents share a compilation."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.cores import cores
 
 THREADED = {"xla_cpu_experimental_ynn_fusion_type": ""}
-"""Uses Eigen for all matrix products; XLA's alternative (YNNPACK) does not gain from a second thread."""
+"""Uses Eigen for all matrix products; XLA's alternative (YNNPACK) is not faster with a second thread."""
 BEGIN, ACT, ABSORB, LEARN = range(4)
-"""The uses of random numbers: each has its own stream at each step."""
+"""The uses of random numbers, each with a separate stream at each step."""
 
 Given = Mapping[str, Any]
 
 
 class AgentSteps(NamedTuple, Generic[Learned, Acting, AgentCarry]):
-    """The methods of an agent in one environment; `learn` takes rows as `NumpyReplay.read` gives them.
+    """The compiled methods of an agent in one environment; `learn` takes rows as `NumpyReplay.read` returns them.
 
-    The first argument is the run's key, as plain numbers.
+    The first argument is the raw data of the run's key.
     """
 
     init: Callable[[Array, NDArray[Any]], Learned]
@@ -44,7 +44,7 @@ class AgentSteps(NamedTuple, Generic[Learned, Acting, AgentCarry]):
 
 
 class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
-    """The methods that act per environment, batched over a vector."""
+    """The compiled methods that run per environment, batched over a vector of environments."""
 
     begin: Callable[[Array, np.int32, AgentCarry | None, NDArray[np.bool_]], AgentCarry]
     decide: Callable[
@@ -54,13 +54,13 @@ class VectorSteps(NamedTuple, Generic[Acting, AgentCarry]):
 
 
 def at(key: Array, use: int, number: Array) -> Key:
-    """The key of a use at a step."""
+    """Returns the key of a use at a step."""
     return jax.random.fold_in(jax.random.fold_in(jax.random.wrap_key_data(key), use), number)
 
 
 @functools.lru_cache(maxsize=64)
 def compile_agent(agent: Agent[Learned, Acting, Row, AgentCarry]) -> AgentSteps[Learned, Acting, AgentCarry]:
-    """For an agent that is bound to its spaces."""
+    """Compiles the methods of a bound agent."""
     layout = RowLayout.of(agent)
 
     def init(key: Array, obs: Array) -> Learned:
@@ -97,10 +97,10 @@ def compile_agent(agent: Agent[Learned, Acting, Row, AgentCarry]) -> AgentSteps[
 
 @functools.lru_cache(maxsize=64)
 def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) -> VectorSteps[Acting, AgentCarry]:
-    """For an agent that is bound to its spaces, in this many environments."""
+    """Compiles the methods of a bound agent for this many environments."""
 
     def begin(key: Array, number: Array, carry: AgentCarry | None, begun: Array) -> AgentCarry:
-        """A new carry where an episode begins."""
+        """Returns new carries for the environments in which an episode begins."""
         keys = jax.random.split(at(key, BEGIN, number), envs)
         if carry is None:
             return jax.vmap(agent.begin)(keys)
@@ -116,7 +116,7 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
         real: Array,
         given: Given,
     ) -> tuple[Decision, AgentCarry]:
-        """Keeps the carry where the step was only a reset; `given` has an entry for each environment."""
+        """Keeps the carry of environments whose step is only a reset; `given` has an entry per environment."""
 
         def one(key: Key, carry: AgentCarry, obs: Array, given: Given) -> tuple[Decision, AgentCarry]:
             return agent.decide(key, acting, carry, obs, step, early, **given)
@@ -130,7 +130,7 @@ def compile_vector(agent: Agent[Learned, Acting, Row, AgentCarry], envs: int) ->
 
 @functools.cache
 def options() -> dict[str, str] | None:
-    """For `jax.jit(compiler_options=...)`. None (XLA's default) with one thread, or if it lacks the option."""
+    """Returns the options for `jax.jit(compiler_options=...)`; None with one thread, or if XLA lacks the option."""
     if int(os.environ.get("NPROC") or cores()) < 2:
         return None
     try:
@@ -149,6 +149,6 @@ def select(condition: Array, if_true: Tree, if_false: Tree) -> Tree:
 
 
 def own(tree: Tree) -> Tree:
-    """A copy in which every leaf has its own buffer: a buffer cannot be donated twice."""
+    """Copies a tree so that no two leaves share a buffer, because a buffer cannot be donated twice."""
     copied: Tree = jax.tree.map(jnp.copy, tree)
     return copied

@@ -1,6 +1,6 @@
 """The DQN family: DQN, bootstrapped DQN, and UCB over an ensemble.
 
-networks <- Adam's step on the TD error of a minibatch; f learns from it too   (every `update_every` steps)
+networks <- Adam step on the TD error of a minibatch; f learns from it too     (every `update_every` steps)
 target networks <- networks                                                    (every `target_every` steps)
 """
 
@@ -36,14 +36,14 @@ class DqnActing(NamedTuple):
     networks: nets.QNetworks
     prior: nets.QNetworks | None
     optimizer: lazy_adam.LazyAdam
-    """Some rows of a table are updated only when read."""
+    """Needed to apply deferred updates to the rows that are read."""
     explorer: ExplorerState
 
 
 class DqnCarry(NamedTuple):
     explorer: ExplorerCarry
     member: Array
-    """The network that acts in this episode, where one is drawn."""
+    """The network that acts in this episode, if `center` is "sampled"."""
 
 
 class DqnRow(NamedTuple):
@@ -53,7 +53,7 @@ class DqnRow(NamedTuple):
     next_obs: Array
     terminated: Array
     mask: Array
-    """(K,): which networks learn from it."""
+    """(K,): which networks learn from this row."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,32 +62,33 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
 
         y = r + gamma * Q_target(s', argmax_a Q(s', a))  (double),  r + gamma * max_a Q_target(s', a)  (else)
 
-    A truncated step is bootstrapped like any other, a terminal one is not.
+    Truncated steps are bootstrapped, terminal steps are not.
 
     Args:
         explorer: f, g and D. The center is Q(s, .); with several networks, `center` selects it.
-        capacity: how many transitions the replay holds.
-        batch: how many transitions an update uses.
+        capacity: the maximum number of transitions in the replay.
+        batch: the number of transitions per update.
         hidden: the sizes of the hidden layers.
-        learning_rate: of Adam.
+        learning_rate: the learning rate of Adam.
         gamma: the discount, in [0, 1].
         update_every: environment steps per update.
         target_every: environment steps per copy into the target network, a multiple of `update_every`.
-        double: whether the network chooses the action that the target network values.
+        double: whether the network chooses the action that the target network evaluates (double DQN).
         loss: "huber" or "mse".
-        ensemble: how many networks, K, each with its own target network.
-        heads: whether these are K heads on one trunk: they share all layers but the last.
-        center: with several networks, the preferences of behaviour: their "mean", those of one "sampled" for each
+        ensemble: K, the number of networks, each with a target network.
+        heads: whether the K networks share all layers but the last.
+        center: with several networks, the Q-values to act on: their "mean", those of one network "sampled" for each
             episode (bootstrapped DQN), or "ucb" (mean + ucb * standard deviation).
-        ucb: lambda.
+        ucb: the weight of the standard deviation in "ucb".
         mask_probability: the probability that a network learns from a transition, in (0, 1].
-        prior: the weight of a fixed random network that is added to each (randomised prior functions); 0: none.
-        rows: if an observation is a state index, the rows of the first layer start uniform within this. Within
-            the usual 1/sqrt(rows) states hardly differ: a wide network often prefers one action everywhere at first.
-        from_zero: whether every value is 0 at first, so that only the explorer looks for the first reward. Random
-            weights prefer different actions in different states, which explores too.
-        adam: "rows" updates the rows that a batch reads, and the others when they are read; "dense" updates all
-            of them at every step: the same result, but slower.
+        prior: the weight of a fixed random network that is added to each (randomised prior functions); 0 disables it.
+        rows: if observations are state indices, the first layer is initialised uniformly in [-rows, rows]. With the
+            usual bound, 1/sqrt(number of states), states hardly differ, and a wide network often prefers the same
+            action in all of them at first.
+        from_zero: whether all Q-values are initially 0, so that only the explorer searches for the first reward.
+            Random weights prefer different actions in different states, which explores too.
+        adam: "rows" updates only the rows of the first layer that a batch reads, and defers the updates of the others
+            until they are read; "dense" updates all rows at every step, with the same result, but slower.
 
     Examples:
         >>> import adeu
@@ -194,7 +195,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return decision, carry._replace(explorer=explorer)
 
     def exploit(self, key: Key, acting: DqnActing, carry: DqnCarry, obs: Array, step: Array, **given: Any) -> Array:
-        """The greedy action, by the mean of all networks."""
+        """Returns the greedy action of the mean over all networks."""
         q = self._q(acting, obs[None])[:, 0]
         center = jnp.mean(q, axis=0)
         greedy = self.explorer.exploit(
@@ -203,7 +204,7 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return jnp.asarray(greedy.action)
 
     def preferences(self, q: Array, member: Array) -> Array:
-        """The preferences of behaviour, from the (K, actions) values of all networks."""
+        """Returns the Q-values to act on, from the (K, actions) values of all networks."""
         if self.center == "sampled":
             return q[member]
         return jnp.mean(q, axis=0) + (self.ucb * jnp.std(q, axis=0) if self.center == "ucb" else 0.0)
@@ -250,19 +251,19 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
         return learned._replace(target=lazy_adam.settled(learned.networks, learned.optimizer, self.learning_rate))
 
     def _q(self, acting: DqnActing, obs: Array) -> Array:
-        """Q(s, .) of all networks for a batch: (K, batch, actions)."""
+        """Returns Q(s, .) of all networks for a batch: (K, batch, actions)."""
         features = lazy_adam.features(acting.networks, acting.optimizer, self.learning_rate, obs)
         return self._with_prior(nets.read_rest(acting.networks.rest, features), acting.prior, obs)
 
     def _values(self, learned: DqnLearned, batch: DqnRow) -> Array:
-        """Q(s, a) of all networks for the actions of a batch: (K, batch)."""
+        """Returns Q(s, a) of all networks for the actions of a batch: (K, batch)."""
         return _taken(self._q(self.acting(learned), batch.obs), batch.action[None, :, None])
 
     def _with_prior(self, q: Array, prior: nets.QNetworks | None, obs: Array) -> Array:
         return q if prior is None else q + self.prior * nets.q_values(prior, obs)
 
     def _targets(self, learned: DqnLearned, batch: DqnRow) -> Array:
-        """The targets y of all networks for a batch: (K, batch)."""
+        """Returns the targets y of all networks for a batch: (K, batch)."""
         q = self._with_prior(nets.q_values(learned.target, batch.next_obs), learned.prior, batch.next_obs)
         chooser = self._q(self.acting(learned), batch.next_obs) if self.double else q
         best = _taken(q, jnp.argmax(chooser, axis=-1)[..., None])
@@ -270,5 +271,5 @@ class Dqn(Agent[DqnLearned, DqnActing, DqnRow, DqnCarry]):
 
 
 def _taken(q: Array, action: Array) -> Array:
-    """The values of the actions that were taken: (K, batch)."""
+    """Returns the values of the actions taken: (K, batch)."""
     return jnp.take_along_axis(q, action, axis=-1)[..., 0]

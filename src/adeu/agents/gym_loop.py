@@ -1,12 +1,12 @@
 """Trains any agent in a Gymnasium environment, with a loop in Python.
 
 until all steps are taken:
-    reset, with the episode's own seed
+    reset, with a seed for this episode
     until the episode ends:
         the agent decides, the environment steps, the agent learns
         every `evaluate_every` steps, and before the first: greedy episodes in a separate environment
 
-A loop is saved between two episodes, so that no environment state is needed, and resumes bit for bit.
+A loop is saved between two episodes, so that no environment state needs saving, and resumes bit for bit.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ PLAYER, TALLY = "player/", "tally/"
 
 @dataclasses.dataclass
 class GymLoop:
-    """Trains an agent in an environment, an episode at a time.
+    """Trains an agent in an environment, one episode at a time.
 
     Args:
         agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
-        env: where it trains.
-        evaluation_env: another one of the same kind, for greedy episodes.
-        steps: how many to train, a multiple of `evaluate_every`.
-        seed: of all random numbers.
-        warmup: steps before the first update; TD3 and SAC act at random there.
-        evaluate_every: steps between two evaluations.
-        evaluate_episodes: greedy episodes in one.
-        traced: the episodes to record step by step, counted from 1.
-        traced_at: further ones to record, up to 25,000 numbers of each, by fractions of all steps: the first that
-            begins at or after each; 1: the last complete one.
-        given: arrays with an entry per step, passed to f by their names.
-        overlap: whether the environment steps while the networks train; decisions then use the networks before the
-            update (an episode begins with the newest). Needs several threads; deviates slightly from the algorithm.
-        recorded: whether to keep the spread of every step, in `spreads`, and whether f was asked, in `asked`.
-        single_every: training episodes between single greedy episodes, kept in `singles`; 0: none.
+        env: the training environment.
+        evaluation_env: another environment of the same kind, for greedy episodes.
+        steps: training steps, a multiple of `evaluate_every`.
+        seed: the seed of all random numbers.
+        warmup: steps before the first update; TD3 and SAC act at random during the warm-up.
+        evaluate_every: steps between evaluations.
+        evaluate_episodes: greedy episodes per evaluation.
+        traced: the numbers of the episodes to record step by step, counted from 1.
+        traced_at: fractions of `steps`; for each, the first episode that begins at or after it is recorded too, up to
+            25,000 numbers; 1 records the last complete episode.
+        given: arrays with an entry per step, passed to f by name.
+        overlap: whether the environment steps while the networks train. Decisions then use the networks before the
+            latest update, except at the start of an episode. Needs several threads; deviates slightly from the
+            algorithm.
+        recorded: whether to store the spread of every step in `spreads`, and whether f decided it in `asked`.
+        single_every: training episodes between single greedy episodes, stored in `singles`; 0 disables them.
         stream: 0 or 1, selects the random numbers drawn at the start of episodes, such as the coins of rollout
             episodes, so that two runs of one seed can differ in them.
 
@@ -105,15 +106,15 @@ class GymLoop:
         kept = self.steps if self.recorded else 0
         self.spreads, self.asked = np.zeros(kept, np.float32), np.zeros(kept, bool)
         self.singles: list[tuple[int, int, float]] = []
-        """Of each single greedy episode: the training episodes and steps before it, and its return."""
+        """For each single greedy episode: the number of training episodes and steps before it, and its return."""
 
     @functools.cached_property
     def _player(self) -> Player[Opaque, Opaque, Opaque, Opaque]:
-        """Created when first needed, because it compiles and takes memory."""
+        """Created on first use, because it compiles and takes memory."""
         return Player(self.agent, self._reader, self.seed, self.warmup, self.overlap, self.stream)
 
     def advance(self) -> tuple[list[dict[str, float]], dict[str, Columns]]:
-        """Plays one episode, cut where the steps end: a row for each evaluation in it, and its traces by name."""
+        """Plays one episode, or until `steps` is reached; returns a row per evaluation, and the traces by name."""
         player, reader, rows = self._player, self._reader, []
         trace, before, ended = self._trace(), False, False
         env = CheckedEnv(self.env, reader)
@@ -146,7 +147,7 @@ class GymLoop:
         return rows, trace.named(ended)
 
     def arrays(self) -> Arrays:
-        """Everything that changes, between two calls of `advance`; empty if a part learns what cannot be saved."""
+        """Returns the state between two calls of `advance`; empty if a part has state that cannot be saved."""
         if unsaved_hosts(self.agent):
             return {}
         counts = {"step": np.array(self.step), "episode": np.array(self.episode), "begun": np.array(self._begun)}
@@ -157,7 +158,7 @@ class GymLoop:
         return counts | spreads | tally | {PLAYER + name: array for name, array in self._player.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Continues from what `arrays` returned."""
+        """Restores a state returned by `arrays`."""
         self.step, self.episode = int(arrays["step"]), int(arrays["episode"])
         self._begun = int(arrays.get("begun", arrays["step"]))
         self.singles = [(int(episode), int(step), float(value)) for episode, step, value in arrays["singles"]]
@@ -167,7 +168,10 @@ class GymLoop:
         self._player.restore({n.removeprefix(PLAYER): a for n, a in arrays.items() if n.startswith(PLAYER)})
 
     def _trace(self) -> EpisodeTrace:
-        """Of the episode that begins now. It is the last if another one of the same length would not be complete."""
+        """Returns the trace of the episode that begins now.
+
+        The episode counts as the last if two episodes as long as the previous one would not fit into the steps left.
+        """
         begun, self._begun = self._begun, self.step
         fractions = reached(sorted(self.traced_at), begun, self.step, self.steps)
         if 1 in self.traced_at and begun >= 0 and self.step + 2 * (self.step - begun) > self.steps:
@@ -199,14 +203,14 @@ class GymLoop:
 
 
 class GymnasiumLoop(Protocol):
-    """What the loops in Gymnasium have in common."""
+    """The fields that the Gymnasium loops share."""
 
     steps: int
     evaluate_every: int
 
 
 def check_arguments(loop: GymnasiumLoop) -> None:
-    """Checks the agent and the numbers that every loop in Gymnasium takes."""
+    """Checks the agent and the numbers that every Gymnasium loop takes."""
     check.instance(loop, "agent", Agent)
     for argument in ("steps", "evaluate_every", "evaluate_episodes"):
         check.whole(loop, argument)
@@ -217,14 +221,14 @@ def check_arguments(loop: GymnasiumLoop) -> None:
 
 
 def seed_of(seed: int, stream: int, number: int) -> int:
-    """The seed of an environment's reset."""
+    """Returns the seed for an environment's reset."""
     return int(np.random.SeedSequence((seed, stream, number)).generate_state(1)[0])
 
 
 def evaluate(
     env: SingleEnv, exploit: Callable[[NDArray[Any]], NDArray[Any]], reader: Reader, seeds: Iterable[int], place: str
 ) -> float:
-    """The mean return of greedy episodes, one per seed."""
+    """Plays greedy episodes, one per seed, and returns their mean return."""
     checked, returns = CheckedEnv(env, reader), []
     for seed in seeds:
         obs = checked.reset(lambda: place, seed=seed)

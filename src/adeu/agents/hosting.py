@@ -1,4 +1,4 @@
-"""The parts of an agent's explorer that are computed outside of JAX (`from_host`), in a loop in Gymnasium."""
+"""Runs the parts of an explorer that are computed outside of JAX (`from_host`) in a Gymnasium loop."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from adeu.mechanisms.custom import FromHost
 
 
 def agent_hosts(agent: AnyAgent) -> list[FromHost]:
-    """All of them."""
+    """Returns all `from_host` parts of the agent's explorer."""
     return hosts_of(agent.explorer.parts.values())
 
 
 def unsaved_hosts(agent: AnyAgent) -> list[FromHost]:
-    """Those that learn what they cannot save."""
+    """Returns the `from_host` parts that learn but cannot save their state."""
     return [host for host in agent_hosts(agent) if host.learn is not None and host.state is None]
 
 
 class Hosting:
-    """Computes them before each decision, and lets them learn from the minibatches that the networks learn from.
+    """Computes `from_host` parts before each decision, and trains them on the minibatches of the networks.
 
     Args:
         agent: bound to the environment's spaces.
-        reader: of these spaces.
+        reader: a `Reader` for these spaces.
     """
 
     def __init__(self, agent: AnyAgent, reader: Reader) -> None:
@@ -41,7 +41,7 @@ class Hosting:
         self.learners = [host.learn for host in self._hosts if host.learn is not None]
 
     def compute(self, obs: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """The uncertainty of an observation by each of them, for `decide`."""
+        """Returns each host's uncertainty of an observation, for `decide`."""
         return {host.name: self._compute(host, self._reader.outside(obs[None])) for host in self._hosts}
 
     def _compute(self, host: FromHost, obs: NDArray[Any]) -> NDArray[Any]:
@@ -51,7 +51,7 @@ class Hosting:
         return np.asarray(values[0])
 
     def learn(self, batches: tuple[NDArray[Any], ...]) -> None:
-        """Passes on minibatches of the agent's rows, stacked in front, as transitions of the environment."""
+        """Trains the hosts on stacked minibatches of the agent's rows, as transitions of the environment."""
         reader = self._reader
         for fields in zip(*batches, strict=True):
             seen = self._agent.seen(type(batches)(*fields))
@@ -60,10 +60,10 @@ class Hosting:
                 learn(seen._replace(obs=obs, action=reader.action(seen.action), next_obs=next_obs))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What they have learned."""
+        """Returns the state of the hosts."""
         return pack_hosts(host_states(self._hosts))
 
     def restore(self, saved: Mapping[str, NDArray[np.generic]]) -> None:
-        """Continues from what `arrays` returned."""
+        """Restores a state returned by `arrays`."""
         own = {name: array for name, array in saved.items() if name.startswith(HOST)}
         restore_hosts("the checkpoint", self._hosts, unpack_hosts(own, [h.name for h in self._hosts if h.state]))

@@ -1,9 +1,9 @@
 """Trains any agent in a JAX environment. Acting, replay, learning and evaluation are compiled into one scan.
 
 for each piece of `evaluate_every` steps:
-    for each `target_every` steps:
+    every `target_every` steps:
         the agent syncs its targets
-        for each `update_every` steps:
+        every `update_every` steps:
             the agent decides, the environment steps, the replay stores the row   (update_every times)
             the agent learns from minibatches
     greedy episodes, without training
@@ -155,12 +155,12 @@ class JaxLoop:
 
     Args:
         agent: an `Agent`, such as a `Dqn`, a `Td3` or a `Sac`.
-        env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `is_truncated(state, params)`,
-            `observation_space(params)`, `action_space(params)`, `default_params`.
-        params: the environment's parameters; None: its `default_params`.
-        warmup: steps before the first update, a multiple of the agent's `target_every`; TD3 and SAC act at random
-            during the warm-up.
-        evaluate_every: steps between evaluations, a multiple of the agent's `target_every`.
+        env: has `reset_env(key, params)`, `step_env(key, state, action, params)`, `observation_space(params)`,
+            `action_space(params)`, `default_params` and optionally `is_truncated(state, params)`.
+        params: the environment's parameters; the default is `env.default_params`.
+        warmup: steps before the first update, a multiple of the agent's `target_every`, or of `update_every` if it
+            has none; TD3 and SAC act at random during the warm-up.
+        evaluate_every: steps between evaluations, a multiple of the same number.
         evaluate_episodes: greedy episodes per evaluation.
         evaluate_steps: the maximum length of a greedy episode.
         given: the names of the arrays that `advance` takes.
@@ -208,15 +208,15 @@ class JaxLoop:
         Args:
             state: the result of `init` or of the previous call.
             given: an array for each name in the loop's `given`, with one entry per step, starting at step 0. f gets
-                the current entry by that name, and 0 in greedy episodes. With several states, arrays have a leading
-                axis for them.
+                the current entry under that name, and 0 in greedy episodes. With several states, arrays have a
+                leading axis for them.
 
         Raises a `ValueError` if training diverged in any state.
         """
         given = dict(given or {})
         run, step = _compile(self), int(np.ravel(state.step)[0])
         if given.keys() != set(self.given):
-            check.refuse(self, "given", f"arrays by the names {self.given}", tuple(given))
+            check.refuse(self, "given", f"arrays named {self.given}", tuple(given))
         for name, values in given.items():
             shape = (*np.shape(state.step), step + self.evaluate_every)
             if (
@@ -374,7 +374,7 @@ class JaxPlayer(Generic[Learned, Acting, Row, AgentCarry]):
         return state._replace(key=jax.random.key_data(key_next), learned=learned)
 
     def greedy(self, key: Key, state: LoopState[Learned, Row, AgentCarry], given: Mapping[str, Array]) -> Array:
-        """The return of a greedy episode."""
+        """Plays a greedy episode and returns its return."""
         key_reset, key_play, key_begin = keys.split(key, 3)
         acting, carry = self.agent.acting(state.learned), self.agent.begin(key_begin)
 

@@ -1,7 +1,7 @@
-"""An episode of a compiled loop, step by step.
+"""Records an episode of a compiled loop step by step.
 
-Pieces of training keep sums alone. So this one is played beside them, from a copy of their state: as an episode of
-training, with the networks of that moment, which it does not train.
+The compiled loop keeps only statistics. To record an episode, this module plays an additional one from the current
+training state: it explores like a training episode, but does not train the networks or change the state.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from adeu.agents.tracing import Columns, columns_of, most_steps
 from adeu.core.contract import Array, Key, Transition
 
 TRACE = 2**31
-"""Folded into the loop's key: no other use of it folds anything."""
+"""Folded into the loop's key; nothing else is folded into it, so the random numbers differ from training."""
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""For XLA: it takes longer to compile an episode than to play five."""
+"""XLA options for fast compilation: optimised compilation would take longer than playing five episodes."""
 
 
-class _Noted(NamedTuple):
-    """A step; or an array of steps."""
+class _StepRecord(NamedTuple):
+    """The record of a step, or of several steps as arrays."""
 
     best: Array
     action: Array
@@ -36,8 +36,8 @@ class _Noted(NamedTuple):
     reward: Array
 
 
-class _Now(NamedTuple):
-    """An episode under way."""
+class _Episode(NamedTuple):
+    """An episode in progress."""
 
     steps: Array
     key: Key
@@ -47,32 +47,34 @@ class _Now(NamedTuple):
     env: object
     reward: Array
     over: Array
-    noted: _Noted
+    records: _StepRecord
 
 
 def trace_episode(loop: JaxLoop, state: AnyLoopState, given: Given | None = None) -> Columns:
-    """Plays an episode from its start, up to 25,000 numbers of it; f takes in its steps, the state stays as it is.
+    """Plays an episode and returns its steps as columns, up to 25,000 numbers.
+
+    A copy of f learns from the steps; `state` does not change.
 
     Args:
-        loop: what trains.
-        state: of one seed.
+        loop: the training loop.
+        state: the state of one seed.
         given: as for `JaxLoop.advance`.
     """
-    steps, noted = jax.device_get(_compile(loop)(state, dict(given or {})))
+    steps, records = jax.device_get(_compile(loop)(state, dict(given or {})))
     step = np.full(int(steps), int(state.step))
-    return columns_of(step, *(column[: int(steps)] for column in noted))
+    return columns_of(step, *(column[: int(steps)] for column in records))
 
 
 @functools.lru_cache(maxsize=64)
-def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _Noted]]:
+def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _StepRecord]]:
     agent: OpaqueAgent = loop.agent
     player = JaxPlayer(agent, loop.env, loop.params.params, loop.evaluate_steps, loop.given)
 
-    def play(state: AnyLoopState, given: Given) -> tuple[Array, _Noted]:
+    def play(state: AnyLoopState, given: Given) -> tuple[Array, _StepRecord]:
         now = {name: values[state.step] for name, values in given.items()}
         early = state.step < loop.warmup
 
-        def decide(key: Key, before: _Now) -> tuple[_Now, _Noted]:
+        def decide(key: Key, before: _Episode) -> tuple[_Episode, _StepRecord]:
             key_act, key_best, key_move, key_absorb = jax.random.split(key, 4)
             acting = agent.acting(before.learned)
             seen = now if state.reward is None else now | {PAID: before.reward}
@@ -89,25 +91,25 @@ def _compile(loop: JaxLoop) -> Callable[[AnyLoopState, Given], tuple[Array, _Not
                 over=terminated | truncated,
             )
             shown = decision.explored, decision.uncertainty, decision.spread, reward
-            return after, _Noted(best, decision.action, *map(jnp.asarray, shown))
+            return after, _StepRecord(best, decision.action, *map(jnp.asarray, shown))
 
-        def advance(before: _Now) -> _Now:
+        def advance(before: _Episode) -> _Episode:
             key_next, key_step = jax.random.split(before.key)
             after, row = decide(key_step, before)
-            noted = jax.tree.map(lambda column, value: column.at[before.steps].set(value), before.noted, row)
-            return after._replace(steps=before.steps + 1, key=key_next, noted=noted)
+            records = jax.tree.map(lambda column, value: column.at[before.steps].set(value), before.records, row)
+            return after._replace(steps=before.steps + 1, key=key_next, records=records)
 
         key = jax.random.fold_in(jax.random.wrap_key_data(state.key), TRACE)
         key_reset, key_begin, key_play = jax.random.split(key, 3)
         obs, env = player.reset(key_reset)
         carry = agent.begin(key_begin, state.carry)
-        nothing: Any = _Noted(*[jnp.zeros(())] * len(_Noted._fields))
+        nothing: Any = _StepRecord(*[jnp.zeros(())] * len(_StepRecord._fields))
         zero, no = jnp.zeros(()), jnp.zeros((), bool)
-        start = _Now(jnp.zeros((), int), key_play, state.learned, carry, obs, env, zero, no, nothing)
+        start = _Episode(jnp.zeros((), int), key_play, state.learned, carry, obs, env, zero, no, nothing)
         _, row = jax.eval_shape(decide, key_play, start)
         most = most_steps(row.action.shape)
         empty = jax.tree.map(lambda value: jnp.zeros((most, *value.shape), value.dtype), row)
-        end = jax.lax.while_loop(lambda now: ~now.over & (now.steps < most), advance, start._replace(noted=empty))
-        return end.steps, end.noted
+        end = jax.lax.while_loop(lambda now: ~now.over & (now.steps < most), advance, start._replace(records=empty))
+        return end.steps, end.records
 
     return jax.jit(play, compiler_options=QUICK)

@@ -1,7 +1,7 @@
-"""JAX's random numbers with its loop unrolled: on a CPU `jax.random` runs the twenty rounds of a draw in a loop.
+"""JAX's random number generator with its loop unrolled, which is faster on a CPU.
 
-Each iteration of such a loop costs more than its arithmetic, and an agent's step draws about ten times. Unrolled,
-the rounds of a draw are one small kernel, with the same bits.
+`jax.random` computes the twenty rounds of a draw in a loop, whose overhead exceeds its arithmetic, and an agent
+draws about ten times per step. Unrolled, the rounds compile to one small kernel and give the same bits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PARITY = np.uint32(0x1BD11BDA)
 
 
 def threefry(key: Array, high: Array, low: Array) -> tuple[Array, Array]:
-    """Threefry-2x32 of a 64-bit counter, with 20 rounds (Salmon et al., 2011)."""
+    """Applies Threefry-2x32 with 20 rounds to a 64-bit counter (Salmon et al., 2011)."""
     words = key[0], key[1], key[0] ^ key[1] ^ PARITY
     x, y = high + words[0], low + words[1]
     for group in range(5):
@@ -62,15 +62,15 @@ FLAT = define_prng_impl(
 
 
 def new(seed: Number) -> Key:
-    """The key of a seed; draws equal those of `jax.random.key(seed)`."""
+    """Returns the key of a seed; draws equal those of `jax.random.key(seed)`."""
     return jax.random.key(seed, impl=FLAT)
 
 
 def split(key: Key, count: int = 2) -> list[Key]:
-    """The keys that `jax.random.split` returns, as a tuple to unpack."""
+    """Returns the keys of `jax.random.split` as a list."""
     return list(jax.random.split(key, count))
 
 
 def wrap(data: Array) -> Key:
-    """The key whose `jax.random.key_data` this is."""
+    """Returns the key with this `jax.random.key_data`."""
     return jax.random.wrap_key_data(data, impl=FLAT)

@@ -1,13 +1,13 @@
-"""Adam for Q-networks whose first layer is a table, of which each batch reads a few rows.
+"""Adam for Q-networks whose first layer is a table, of which each batch reads only a few rows.
 
-Between two batches that read it, a row has no gradient: its moments m and v decay, and the remaining momentum
-still moves it. This update is deferred until the row is read. From step t to step t + k it moves by
+While no batch reads a row, its gradient is 0: its moments m and v decay, and the remaining momentum still moves it.
+This update is deferred until the row is read again. From step t to step t + k the row moves by
 
     learning_rate * m / sqrt(v) * (W(t) - rho^k * W(t + k)),   W(t) = sum_{j >= 1} rho^j c(t + j)
     rho = beta1 / sqrt(beta2),   c(t) = sqrt(1 - beta2^t) / (1 - beta1^t)
 
-which is exact but for Adam's epsilon, the 1e-8 added to sqrt(v), taken as constant: unless gradients are about
-as small, a thousand steps end within a twentieth of a learning rate of dense Adam's.
+This is exact except for Adam's epsilon, the 1e-8 added to sqrt(v), which is treated as constant. Unless gradients are
+about that small, the result after a thousand steps differs from dense Adam by less than 0.05 * learning_rate.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from adeu.core.contract import Array
 from adeu.core.networks import BETA1, BETA2, SMALL, QNetworks
 
 Loss = Callable[[nets.Layers, Array], tuple[Array, Array]]
-"""From the later layers and the first layer's output to the loss and an auxiliary output."""
+"""Maps the later layers and the first layer's output to the loss and an auxiliary output."""
 TINY = 1e-30
 RHO: float = BETA1 / BETA2**0.5
 LATE = 20_000
-"""The step from which c(t) is 1."""
+"""The step after which c(t) is treated as 1."""
 
 
 class RowMoments(NamedTuple):
-    """A table's moments, each row's as of the last batch that read it."""
+    """The moments of a table, each row's from the last batch that read it."""
 
     mean: Array
     square: Array
     time: Array
-    """(rows,): the step of that batch."""
+    """(rows,): the step of the last batch that read each row."""
     step: Array
 
 
 class LazyAdam(NamedTuple):
-    """The state of Adam; where `rows` is None, the first layer is trained like the others, by `dense`."""
+    """The state of Adam; if `rows` is None, `dense` covers the first layer too."""
 
     rows: RowMoments | None
     dense: nets.Adam[QNetworks] | nets.Adam[nets.Layers]
@@ -68,8 +68,10 @@ def _momentum() -> NDArray[np.float32]:
     return W.astype(np.float32)
 
 
-def _by_now(table: Array, rows: RowMoments, learning_rate: float, place: Array | slice) -> tuple[Array, Array, Array]:
-    """These rows of the table and their moments, with the deferred updates applied."""
+def _caught_up(
+    table: Array, rows: RowMoments, learning_rate: float, place: Array | slice
+) -> tuple[Array, Array, Array]:
+    """Returns these rows of the table and their moments, with the deferred updates applied."""
     mean, square, time = rows.mean[:, place], rows.square[:, place], rows.time[place]
     W, idle = jnp.asarray(_momentum()), (rows.step - time).astype(mean.dtype)
     left = W[jnp.minimum(time, LATE)] - RHO**idle * W[jnp.minimum(rows.step, LATE)]
@@ -79,23 +81,23 @@ def _by_now(table: Array, rows: RowMoments, learning_rate: float, place: Array |
 
 
 def features(networks: QNetworks, state: LazyAdam, learning_rate: float, obs: Array) -> Array:
-    """The first layer's output for a batch, with the deferred updates applied: (K, batch, hidden)."""
+    """Returns the first layer's output for a batch, with the deferred updates applied: (K, batch, hidden)."""
     if state.rows is None:
         return nets.read_first(networks.first, obs)
-    return _by_now(networks.first, state.rows, learning_rate, obs)[0]
+    return _caught_up(networks.first, state.rows, learning_rate, obs)[0]
 
 
 def settled(networks: QNetworks, state: LazyAdam, learning_rate: float) -> QNetworks:
-    """The networks with the deferred updates applied to every row."""
+    """Returns the networks with the deferred updates applied to every row."""
     if state.rows is None:
         return networks
-    return networks._replace(first=_by_now(networks.first, state.rows, learning_rate, slice(None))[0])
+    return networks._replace(first=_caught_up(networks.first, state.rows, learning_rate, slice(None))[0])
 
 
 def descend(
     loss: Loss, networks: QNetworks, state: LazyAdam, learning_rate: float, obs: Array
 ) -> tuple[QNetworks, LazyAdam, Array]:
-    """One step on `loss(rest, features)`."""
+    """Takes one Adam step on `loss(rest, features)`."""
     if state.rows is not None:
         return _descend_rows(loss, networks, state, state.rows, learning_rate, obs)
 
@@ -110,11 +112,11 @@ def descend(
 def _descend_rows(
     loss: Loss, networks: QNetworks, state: LazyAdam, rows: RowMoments, learning_rate: float, obs: Array
 ) -> tuple[QNetworks, LazyAdam, Array]:
-    value, mean, square = _by_now(networks.first, rows, learning_rate, obs)
+    value, mean, square = _caught_up(networks.first, rows, learning_rate, obs)
     (by_rest, by_value), out = jax.grad(loss, argnums=(0, 1), has_aux=True)(networks.rest, value)
     rest, dense = nets.adam_step(networks.rest, by_rest, state.dense, learning_rate)
     alike = (obs[:, None] == obs[None, :]).astype(value.dtype)
-    gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row read twice gets the sum, in both places
+    gradient = jnp.einsum("ij,kjh->kih", alike, by_value)  # a row read twice gets the sum of both gradients
     mean = BETA1 * mean + (1 - BETA1) * gradient
     square = BETA2 * square + (1 - BETA2) * gradient**2
     step = rows.step + 1

@@ -1,4 +1,4 @@
-"""Converts between an environment and an agent: observations to flat arrays, actions to those of the space."""
+"""Converts observations to flat arrays for the agent, and its actions to actions of the environment's space."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NUMBERS, WHOLE, FLAGS = {float, int, np.float32, np.float64}, {int, np.int64}, {
 
 
 class Reader:
-    """Reads the observations and rewards of environments with these spaces, and writes their actions.
+    """Converts observations, rewards and actions between environments with these spaces and an agent.
 
-    A Discrete counts from 0 inside, from its `start` outside. Observations are copied, because an environment may
-    write into what it returned.
+    The agent counts the values of a Discrete space from 0, the environment from its `start`. Observations are copied,
+    because an environment may reuse the arrays it returns.
 
     Args:
-        observation_space: a Box or a Discrete, of a single environment.
-        action_space: likewise.
+        observation_space: the Box or Discrete of a single environment.
+        action_space: the Box or Discrete of a single environment.
     """
 
     def __init__(self, observation_space: Any, action_space: Any) -> None:
@@ -37,11 +37,11 @@ class Reader:
         self._largest = float(np.finfo(self.dtype).max)
 
     def zeros(self) -> NDArray[Any]:
-        """An observation of zeros."""
+        """Returns an observation of zeros."""
         return np.zeros((), np.int32) if self._states else np.zeros(self._size, self.dtype)
 
     def obs(self, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
-        """One observation, or a batch with leading axes `lead`; rejects values outside the space."""
+        """Reads an observation, or a batch with leading axes `lead`; rejects invalid values."""
         if self._states:
             return self._state(value, self._states, lead)
         if type(value) is np.ndarray and value.dtype == self._taken and value.shape == lead + self._shape:
@@ -53,7 +53,7 @@ class Reader:
         return own.astype(self.dtype, copy=False).reshape(*lead, -1)
 
     def _state(self, value: Any, states: int, lead: tuple[int, ...]) -> NDArray[np.int32]:
-        """The index of a state, or one per environment."""
+        """Reads a state index, or one per environment."""
         first = self._first_state
         if not lead and type(value) in WHOLE and 0 <= value - first < states:
             return np.array(value - first, np.int32)
@@ -63,31 +63,31 @@ class Reader:
         return read if lead else np.asarray(read[0])
 
     def outside(self, obs: NDArray[Any]) -> NDArray[Any]:
-        """A batch of observations as the environment has them."""
+        """Returns a batch of observations in the environment's shape and numbering."""
         return obs + self._first_state if self._states else obs.reshape(len(obs), *self._shape)
 
     def number(self, name: str, value: Any, lead: tuple[int, ...] = ()) -> NDArray[Any]:
-        """A number, or one for each environment of a vector."""
+        """Reads a number, or one per environment of a vector."""
         if not lead and type(value) in NUMBERS and -self._largest <= value <= self._largest:
             return np.array(value, self.dtype)
         read = arrays.read(name, value, (), self.dtype, lead[0] if lead else None)
         return read if lead else np.asarray(read[0])
 
     def flag(self, name: str, value: Any, lead: tuple[int, ...] = ()) -> NDArray[np.bool_]:
-        """True or false, or one of them for each environment of a vector."""
+        """Reads a boolean, or one per environment of a vector."""
         if not lead and type(value) in FLAGS:
             return np.array(value)
         read = arrays.read(name, value, (), np.dtype(bool), lead[0] if lead else None)
         return read if lead else np.asarray(read[0])
 
     def taken(self, action: Any) -> NDArray[Any]:
-        """An action of the environment as the agent sees it."""
+        """Converts an action of the environment for the agent."""
         if self._action_space.shape:
             return np.asarray(action, self.dtype)
         return np.asarray(action - self._first_action, np.int32)
 
     def action(self, action: NDArray[Any]) -> int | NDArray[Any]:
-        """The agent's action as the environment takes it, a Python int in a Discrete space; or those of a vector."""
+        """Converts an action of the agent, or a batch, for the environment; a single Discrete one to a Python int."""
         written = arrays.to_space(self._action_space, action)
         if written.ndim:
             return written

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def rehearse(agent: AnyAgent, observation_space: Space[Any], action_space: Space[Any]) -> None:
-    """Binds the agent and traces a decision and an update; raises if the agent or its explorer does not fit."""
+    """Binds the agent and traces a decision and an update; raises an error if the agent or explorer does not fit."""
     bound: OpaqueAgent = agent.bind(observation_space, action_space)
     reader = Reader(observation_space, action_space)
     outside = {host.name: jnp.zeros(()) for host in agent_hosts(bound)}

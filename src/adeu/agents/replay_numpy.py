@@ -1,7 +1,7 @@
 """A ring buffer of rows in one numpy array, with each observation stored once.
 
-The next observation of a row is the observation of the row after it. At the end of an episode,
-where it is not, it is stored separately.
+The next observation of a row is the observation of the following row. At the end of an episode it is stored
+separately.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from adeu.core.contract import Array, Decision, Transition
 
 Floats = NDArray[np.floating[Any]]
 LARGEST = 2**24
-"""Integers up to this are exact in float32."""
+"""The largest integer up to which float32 is exact."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RowLayout(Generic[Row]):
-    """Where the fields of an agent's row are in an array of floats.
+    """The layout of an agent's row in an array of floats.
 
     Args:
-        kind: the row's NamedTuple.
-        names: of its fields except `next_obs`.
-        shapes: of each.
-        types: "b", "i" or "f" for each.
+        kind: the NamedTuple class of the row.
+        names: the names of its fields except `next_obs`.
+        shapes: the shape of each field.
+        types: the kind of each field: "b", "i" or "f".
     """
 
     kind: type[Row]
@@ -41,7 +41,7 @@ class RowLayout(Generic[Row]):
 
     @classmethod
     def of(cls, agent: Agent[Any, Any, Row, Any]) -> RowLayout[Row]:
-        """The layout of a bound agent's rows."""
+        """Returns the layout of a bound agent's rows."""
         spaces, no, number = agent.sized, np.zeros((), bool), np.zeros(())
         if spaces.discrete and spaces.inputs > LARGEST:
             check.refuse(agent, "observation space", f"at most {LARGEST:,} states", spaces.inputs)
@@ -61,11 +61,11 @@ class RowLayout(Generic[Row]):
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return sum(map(math.prod, self.shapes))
 
     def unpack(self, rows: Array | Floats, next_obs: Array | Floats) -> Row:
-        """The row, or a batch of them, from arrays of numpy or JAX."""
+        """Returns the row, or a batch of rows, from numpy or JAX arrays."""
         fields: dict[str, Any] = {"next_obs": next_obs}
         for (name, columns), shape, kind in zip(self.slices.items(), self.shapes, self.types, strict=True):
             value = rows[..., columns] if shape else rows[..., columns.start]
@@ -88,9 +88,9 @@ class NumpyReplay(Generic[Row]):
     """The last `capacity` rows of one environment.
 
     Args:
-        capacity: how many rows it holds.
-        layout: of the rows.
-        dtype: of the array.
+        capacity: the maximum number of rows.
+        layout: the layout of a row.
+        dtype: the data type of the array.
 
     Examples:
         >>> import adeu, gymnasium, numpy as np
@@ -109,14 +109,14 @@ class NumpyReplay(Generic[Row]):
     def __init__(self, capacity: int, layout: RowLayout[Row], dtype: DTypeLike = np.float32) -> None:
         self.capacity = check.as_whole("NumpyReplay", "capacity", capacity)
         self.added = 0
-        """Rows added so far."""
+        """The number of rows added so far."""
         self.layout = layout
         self._slices = layout.slices
         self._obs = self._slices["obs"]
-        # One more than the capacity, for the newest row's next observation. Memory is allocated on the first write.
+        # One extra row for the newest row's next observation. The system allocates memory on the first write.
         self._rows: Floats = np.zeros((capacity + 1, layout.width), dtype)
         self._separate = np.full(capacity + 1, -1, np.int32)
-        """For each row, where its next observation is stored separately; -1: it is the next row's."""
+        """For each row, the index of its next observation in `_stored`; -1 if it is the next row's observation."""
         self._stored: Floats = np.zeros((16, self._obs.stop - self._obs.start), dtype)
         self._free = list(range(16))
 
@@ -124,7 +124,7 @@ class NumpyReplay(Generic[Row]):
         return min(self.added, self.capacity)
 
     def add(self, row: Row, ended: bool) -> None:
-        """Adds a row in place of the oldest one; `ended`: its episode terminated or was truncated with it."""
+        """Adds a row, replacing the oldest if full; `ended`: whether its episode terminated or was truncated."""
         turn, rows, obs = self.capacity + 1, self._rows, self._obs
         place, after, before = self.added % turn, (self.added + 1) % turn, (self.added - 1) % turn
         new_obs, next_obs = _field(row, "obs"), _field(row, "next_obs")
@@ -142,11 +142,11 @@ class NumpyReplay(Generic[Row]):
         self.added += 1
 
     def read(self, places: NDArray[np.integer[Any]], shape: tuple[int, ...] = (-1,)) -> tuple[Floats, Floats]:
-        """Rows at indices below `len` and their next observations, with leading axes `shape`; see `RowLayout.unpack`.
+        """Returns the rows at these indices and their next observations, with leading axes `shape`.
 
-        As rows are added, an index refers to other rows.
+        Indices are below `len`; the row at an index may change when a row is added. See `RowLayout.unpack`.
         """
-        if self.added > self.capacity:  # skip the free place for the next row
+        if self.added > self.capacity:  # skip the place reserved for the next row
             places = np.where(places >= self.added % (self.capacity + 1), places + 1, places)
         after = places + 1
         after[after > self.capacity] = 0
@@ -157,14 +157,14 @@ class NumpyReplay(Generic[Row]):
         return rows.reshape(*shape, rows.shape[1]), next_obs.reshape(*shape, next_obs.shape[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Its content, without the places that were never written."""
+        """Returns the content as arrays, without unused rows."""
         used = min(self.added + 1, self.capacity + 1)
         ends = np.flatnonzero(self._separate[:used] >= 0)
         last = self._stored[self._separate[ends]]
         return {"rows": self._rows[:used].copy(), "ends": ends, "last": last, "added": np.array(self.added)}
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Continues from what `arrays` returned."""
+        """Restores content returned by `arrays`."""
         rows, added = arrays["rows"], int(arrays["added"])
         used = min(added + 1, self.capacity + 1)
         if rows.shape != (used, self._rows.shape[1]):

@@ -1,9 +1,9 @@
 """SAC: a stochastic actor with several critics, which maximises reward and entropy.
 
 every step, in one call of `learn`:
-    temperature <- Adam's step towards the target entropy
-    critics     <- Adam's step towards  r + gamma * (min_i Q'_i(s', a') - alpha * log pi(a'|s')),   a' ~ pi(.|s')
-    actor       <- Adam's step up       min_i Q_i(s, a) - alpha * log pi(a|s),                       a ~ pi(.|s)
+    temperature <- Adam step towards the target entropy
+    critics     <- Adam step towards  r + gamma * (min_i Q'_i(s', a') - alpha * log pi(a'|s')),   a' ~ pi(.|s')
+    actor       <- Adam step up       min_i Q_i(s, a) - alpha * log pi(a|s),                       a ~ pi(.|s)
     targets     <- a step of tau towards the critics
 """
 
@@ -31,7 +31,7 @@ TINY = 1e-6
 
 class SacLearned(NamedTuple):
     actor: nets.Layers
-    """The last layer has the means, followed by the logarithms of the standard deviations."""
+    """The last layer outputs the means, then the logarithms of the standard deviations."""
     critics: nets.Layers
     critics_target: nets.Layers
     actor_adam: nets.Adam[nets.Layers]
@@ -62,22 +62,22 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
 
         y = r + gamma * (min_i Q'_i(s', a') - alpha * log pi(a'|s')),  a' = tanh(mu(s') + sigma(s') * N(0, I))
 
-    Networks see actions scaled to [-1, 1]. A truncated step is bootstrapped like any other, a terminal one is not.
-    During the warm-up actions are uniform.
+    Networks see actions scaled to [-1, 1]. Truncated steps are bootstrapped, terminal steps are not.
+    During the warm-up, actions are uniform.
 
     Args:
         explorer: f, g and D, which explore around the center.
-        capacity: how many transitions the replay holds.
-        batch: how many transitions an update uses.
-        hidden: the sizes of the hidden layers, of actor and critics alike.
-        learning_rate: of all Adams.
+        capacity: the maximum number of transitions in the replay.
+        batch: the number of transitions per update.
+        hidden: the sizes of the hidden layers, for actor and critics.
+        learning_rate: the learning rate of actor, critics and temperature.
         gamma: the discount, in [0, 1].
         tau: the step of the soft target update, in (0, 1].
-        critics: how many, K >= 2. The target is the minimum over all of them.
-        center: "mean", tanh(mu(s)), so that only the explorer explores; "sample", the agent's own draw from pi(.|s),
-            to which D adds.
-        temperature: alpha; "auto": it starts at 1 and is learned.
-        target_entropy: of a learned temperature; None: minus the number of action dimensions.
+        critics: the number of critics, at least 2. The target uses the minimum over all of them.
+        center: "mean" is tanh(mu(s)), so that only the explorer explores; "sample" is a draw from pi(.|s), so that D
+            adds noise to the policy's own.
+        temperature: alpha; "auto" starts at 1 and learns it.
+        target_entropy: the target for a learned temperature; the default is minus the number of action dimensions.
         update_every: environment steps per update.
 
     Examples:
@@ -194,10 +194,10 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         return self.improve(learned, batch, jax.random.normal(key, (2, *batch.action.shape)), step)
 
     def improve(self, learned: SacLearned, batch: SacRow, noise: Array, step: Array) -> SacLearned:
-        """`learn` with the normal noise of the actions given: of those at s, then of those at s'."""
+        """Does the update of `learn` with given normal noise: `noise[0]` for actions at s, `noise[1]` at s'."""
         temperature = self._temperature(learned)
         y = self._targets(learned, batch, noise[1], temperature)
-        # The temperature and the actor learn from the same draw of the actor before its update.
+        # The temperature and the actor learn from the same noise, before the actor is updated.
         _, log_prob = sample(learned.actor, batch.obs, noise[0])
         learned = self._improve_temperature(learned, log_prob)
         learned, td_error = self._improve_critics(learned, batch, y)
@@ -210,7 +210,7 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
         return jnp.exp(learned.log_temperature) if learns else jnp.asarray(self.temperature, float)
 
     def _targets(self, learned: SacLearned, batch: SacRow, noise: Array, temperature: Array) -> Array:
-        """The targets y of a batch: (batch,)."""
+        """Returns the targets y of a batch: (batch,)."""
         action, log_prob = sample(learned.actor, batch.next_obs, noise)
         q = jnp.min(nets.values(learned.critics_target, batch.next_obs, action), axis=0) - temperature * log_prob
         return jnp.asarray(batch.reward + self.gamma * jnp.where(batch.terminated, 0.0, q))
@@ -245,13 +245,13 @@ class Sac(Agent[SacLearned, SacActing, SacRow, ExplorerCarry]):
 
 
 def mean_action(actor: nets.Layers, obs: Array) -> Array:
-    """tanh(mu(s))."""
+    """Returns tanh(mu(s))."""
     mean, _ = jnp.split(nets.apply(actor, obs), 2, axis=-1)
     return jnp.tanh(mean)
 
 
 def sample(actor: nets.Layers, obs: Array, noise: Array) -> tuple[Array, Array]:
-    """An action within [-1, 1] from normal noise, and its log-probability under pi(.|s)."""
+    """Returns the action in [-1, 1] for this normal noise, and its log-probability under pi(.|s)."""
     mean, log_std = jnp.split(nets.apply(actor, obs), 2, axis=-1)
     log_std = jnp.clip(log_std, SMALLEST, LARGEST)
     action = jnp.tanh(mean + jnp.exp(log_std) * noise)

@@ -1,4 +1,4 @@
-"""What an agent knows of an environment's spaces, and how actions in a Box are scaled."""
+"""The properties of an environment's spaces that agents need, and scaling of Box actions."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from adeu.core.contract import Array, Key, Numbers
 
 
 class Spaces(NamedTuple):
-    """What an agent needs to know of an environment's spaces."""
+    """The properties of an environment's spaces that an agent needs."""
 
     inputs: int
-    """How many numbers an observation has; where `discrete`, how many states there are."""
+    """The number of states if `discrete`, else the size of an observation."""
     discrete: bool
     """Whether an observation is a state index."""
     actions: int
-    """How many actions there are; in a Box, how many numbers an action has."""
+    """The number of actions; in a Box, the size of an action."""
     low: tuple[float, ...] = ()
-    """Of a Box of actions."""
+    """The lower bounds of a Box of actions; empty for Discrete actions."""
     high: tuple[float, ...] = ()
 
 
 def discrete_spaces(owner: object, observation_space: object, action_space: object) -> Spaces:
-    """The spaces of an agent with Discrete actions, of Gymnasium or of gymnax."""
+    """Reads the Gymnasium or gymnax spaces of an agent with Discrete actions."""
     if not hasattr(action_space, "n"):
         check.refuse(owner, "action space", "a Discrete", action_space)
     actions = int(action_space.n)
@@ -43,7 +43,7 @@ def discrete_spaces(owner: object, observation_space: object, action_space: obje
 
 
 def box_spaces(owner: object, observation_space: object, action_space: object) -> Spaces:
-    """The spaces of an agent with a bounded Box of actions."""
+    """Reads the spaces of an agent with a bounded Box of actions."""
     from gymnasium.spaces import Box
 
     def box(name: str, space: object) -> Box:
@@ -59,25 +59,25 @@ def box_spaces(owner: object, observation_space: object, action_space: object) -
 
 
 def _range(spaces: Spaces) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The middle of the Box of actions, and half its range, in the precision that JAX computes in."""
+    """Returns the middle of the Box of actions and half its range, in JAX's default precision."""
     low, high = (np.array(bound, jnp.result_type(float)) for bound in (spaces.low, spaces.high))
     return (high + low) / 2, (high - low) / 2
 
 
 def scale_action(spaces: Spaces, action: Numbers) -> Numbers:
-    """From the environment's range to [-1, 1]."""
+    """Scales an action from the environment's range to [-1, 1]."""
     middle, half = _range(spaces)
     scaled: Numbers = (action - middle) / half
     return scaled
 
 
 def unscale_action(spaces: Spaces, action: Numbers) -> Numbers:
-    """From [-1, 1] to the environment's range."""
+    """Scales an action from [-1, 1] to the environment's range."""
     middle, half = _range(spaces)
     unscaled: Numbers = middle + half * action
     return unscaled
 
 
 def random_action(spaces: Spaces, key: Key) -> Array:
-    """A uniform action, in the environment's range."""
+    """Draws a uniform action in the environment's range."""
     return unscale_action(spaces, jax.random.uniform(key, (spaces.actions,), minval=-1.0))

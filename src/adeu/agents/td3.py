@@ -1,8 +1,8 @@
 """TD3: a deterministic actor with several critics.
 
 every `policy_delay` steps, in one call of `learn`:
-    critics <- Adam's step towards  r + gamma * min(Q'_i, Q'_j)(s', pi'(s') + clipped noise)   (policy_delay times)
-    actor   <- Adam's step up       Q_1(s, pi(s))
+    critics <- Adam step towards  r + gamma * min(Q'_i, Q'_j)(s', pi'(s') + clipped noise)   (policy_delay times)
+    actor   <- Adam step up       Q_1(s, pi(s))
     targets <- a step of tau towards both
 """
 
@@ -57,31 +57,32 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
 
         y = r + gamma * min(Q'_i, Q'_j)(s', clip(pi'(s') + clip(policy_noise * N(0, I), -noise_clip, noise_clip)))
 
-    Networks see actions scaled to [-1, 1], and so does the noise of y. A truncated step is bootstrapped like any
-    other, a terminal one is not. During the warm-up actions are uniform.
+    Networks and the noise of y use actions scaled to [-1, 1]. Truncated steps are bootstrapped, terminal steps are
+    not. During the warm-up, actions are uniform.
 
     Args:
-        explorer: f, g and D. The center is pi(s), or what `center` selects.
-        capacity: how many transitions the replay holds.
-        batch: how many transitions an update uses.
-        hidden: the sizes of the hidden layers, of actor and critics alike.
-        learning_rate: of both Adams.
+        explorer: f, g and D. `center` selects the action they explore around.
+        capacity: the maximum number of transitions in the replay.
+        batch: the number of transitions per update.
+        hidden: the sizes of the hidden layers, for actor and critics.
+        learning_rate: the learning rate of actor and critics.
         gamma: the discount, in [0, 1].
         tau: the step of the soft target update, in (0, 1].
-        policy_noise: of the target's action.
-        noise_clip: where that noise is clipped.
-        policy_delay: critic updates per actor update; environment steps per call of both.
-        critics: how many, K >= 2. With more than two, the target is the minimum over a pair drawn for each update.
-        center: "policy", pi(s); "ucb", the action with the highest Q_mean + ucb * Q_std among pi(s) and
-            `candidates` normal draws around it; "noisy", pi(s) with noisy weights, drawn at each step.
-        ucb: lambda.
-        candidates: how many.
-        candidate_spread: their standard deviation, in half ranges.
-        bonus: an f whose value at the next observation is added to a transition's reward as an intrinsic reward, when
-            the transition is learned from. This f learns from the same batches.
-        gated: after the warm-up, a transition enters the replay with probability g(f(s))/max g, so that known
-            transitions do not fill it.
-        weighted: the losses weigh a transition by g(f(s))/max g, with the current f, outside
+        policy_noise: the standard deviation of the noise on the target's action.
+        noise_clip: the bound at which that noise is clipped.
+        policy_delay: critic updates per actor update; `learn` is called every `policy_delay` environment steps.
+        critics: the number of critics, at least 2. With more than two, the target uses the minimum over a pair drawn
+            for each update.
+        center: "policy" is pi(s); "ucb" is the action with the highest Q_mean + ucb * Q_std among pi(s) and
+            `candidates` normal draws around it; "noisy" is pi(s) with noisy weights, drawn at each step.
+        ucb: the weight of Q_std in "ucb".
+        candidates: the number of draws for "ucb".
+        candidate_spread: the standard deviation of these draws, in half action ranges.
+        bonus: an f for intrinsic rewards: in updates, its value at the next observation is added to the reward. It
+            learns from the same batches.
+        gated: whether, after the warm-up, a transition enters the replay with probability g(f(s))/max g, so that
+            known transitions do not fill it.
+        weighted: whether the losses weight each transition by g(f(s))/max g, with the current f as it is outside
             rollout episodes.
 
     Examples:
@@ -149,7 +150,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         if missing:
             check.refuse(self, "bonus", f"an f that needs no {', '.join(sorted(missing))}", bonus)
         if "observe" in bonus.learns_from:
-            check.refuse(self, "bonus", "an f that learns from batches alone, such as Rnd", bonus)
+            check.refuse(self, "bonus", "an f that learns only from batches, such as Rnd", bonus)
 
     @property
     def cadence(self) -> Cadence:
@@ -229,7 +230,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return self.improve(key_improve, learned, batches, jax.random.normal(key_noise, batches.action.shape), step)
 
     def improve(self, key: Key, learned: Td3Learned, batches: Td3Row, noise: Array, step: Array) -> Td3Learned:
-        """`learn` with the normal noise of y given."""
+        """Does the update of `learn` with given normal noise for y."""
         keys_target, keys_weight = list[Array](jax.random.split(key, (2, self.policy_delay + 1)))
         for number in range(self.policy_delay):
             batch = Td3Row(*(value[number] for value in batches))
@@ -249,7 +250,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return tried[jnp.argmax(jnp.mean(q, axis=0) + self.ucb * jnp.std(q, axis=0))]
 
     def _targets(self, key: Key, learned: Td3Learned, batch: Td3Row, noise: Array) -> Array:
-        """The targets y of a batch: (batch,)."""
+        """Returns the targets y of a batch: (batch,)."""
         key_weights, key_pair, key_bonus, key_begin = keys.split(key, 4)
         next_action = policy(nets.draw(key_weights, learned.actor_target), batch.next_obs)
         smoothing = jnp.clip(self.policy_noise * noise, -self.noise_clip, self.noise_clip)
@@ -265,7 +266,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         return jnp.asarray(reward + self.gamma * jnp.where(batch.terminated, 0.0, q))
 
     def _weight(self, key: Key, learned: Td3Learned, obs: Array, step: Array) -> Array:
-        """The weight of each observation of a batch in a loss."""
+        """Returns the weight of each observation of a batch in the losses."""
         if not self.weighted:
             return jnp.ones(())
         key_begin, key_measure = keys.split(key)
@@ -296,7 +297,7 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
         seen = self.seen(batch)
         explorer = self.explorer.update(learned.explorer, seen, step=step, td_error=td_error)
         bonus = learned.bonus
-        if self.bonus is not None:  # the bonus learns from the same batch
+        if self.bonus is not None:
             bonus = self.bonus.update(bonus, seen._replace(obs=batch.next_obs), step=step)
         return learned._replace(critics=critics, critics_adam=adam, explorer=explorer, bonus=bonus)
 
@@ -320,5 +321,5 @@ class Td3(Agent[Td3Learned, Td3Acting, Td3Row, ExplorerCarry]):
 
 
 def policy(layers: nets.Layers, obs: Array) -> Array:
-    """pi(s), each action within [-1, 1]."""
+    """Returns pi(s), with actions in [-1, 1]."""
     return jnp.tanh(nets.apply(layers, obs))

@@ -1,4 +1,4 @@
-"""Episodes of training that are written down step by step: which ones, and as what."""
+"""Records selected training episodes step by step: selects the episodes and defines the columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adeu.core.contract import Decision
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 NUMBERS = 25_000
-"""Of an episode that is traced by a fraction of training, at most: about 200 kB. A longer one is cut."""
+"""The most numbers recorded of an episode selected by a fraction of training, about 200 kB; the rest is dropped."""
 Columns = Mapping[str, NDArray[np.generic]]
 
 
@@ -24,7 +24,8 @@ def check_fractions(owner: object, name: str, fractions: Sequence[float]) -> Non
 
 
 def trace_name(fraction: float) -> str:
-    """
+    """Returns the name of the trace at a fraction of training.
+
     Examples:
         >>> trace_name(0.25)
         'at-25'
@@ -33,12 +34,12 @@ def trace_name(fraction: float) -> str:
 
 
 def reached(fractions: Iterable[float], before: int, now: int, total: int) -> list[float]:
-    """The fractions of `total` steps, below 1, that lie after the step `before` and not after `now`."""
+    """Returns the fractions below 1 for which `before < fraction * total <= now`, in steps."""
     return [fraction for fraction in fractions if fraction < 1 and before < fraction * total <= now]
 
 
 def most_steps(action: Sequence[int]) -> int:
-    """How many steps NUMBERS suffice for, where an action has this shape."""
+    """Returns the number of steps that fit into NUMBERS, for actions of this shape."""
     return NUMBERS // (5 + 2 * math.prod(action))
 
 
@@ -51,16 +52,16 @@ def columns_of(
     spread: NDArray[np.generic],
     reward: NDArray[np.generic],
 ) -> Columns:
-    """One entry per step; an action of several numbers has a column for each.
+    """Returns columns with one entry per step; an action of several numbers has a column for each.
 
     Args:
-        step: how many steps of training were taken before.
+        step: the number of training steps before.
         best: the policy's action.
-        action: the one taken.
-        explored: of the decision, as `uncertainty` and `spread`.
+        action: the action taken.
+        explored: whether the step explored.
         uncertainty: f(s).
         spread: g(f(s)).
-        reward: that followed.
+        reward: the reward of the step.
     """
     columns = {"step": step, "explored": explored, "uncertainty": uncertainty, "spread": spread, "reward": reward}
     for name, values in (("best", best), ("action", action)):
@@ -72,11 +73,11 @@ def columns_of(
 
 
 class EpisodeTrace:
-    """An episode under way, as far as it is written down.
+    """Records an episode in progress.
 
     Args:
-        number: of the episode, if it is traced by that; 0: it is not.
-        fractions: by which it is traced, in order.
+        number: the number of the episode if it is selected by number, else 0.
+        fractions: the fractions of training that select the episode, in ascending order.
         action: the shape of an action.
     """
 
@@ -87,14 +88,14 @@ class EpisodeTrace:
 
     @property
     def open(self) -> bool:
-        """Whether the next step is to be written down."""
+        """Whether to record the next step."""
         return len(self._rows) < self._most
 
     def add(self, step: int, best: object, decision: Decision, action: object, reward: object) -> None:
         self._rows.append((step, best, action, *decision[1:4], reward))
 
     def named(self, ended: bool) -> dict[str, Columns]:
-        """The columns by name, such as `episode-7` or `at-25`; the last of training is one that `ended` by itself."""
+        """Returns the columns by name, such as `episode-7` or `at-25`; `at-100` only if the episode `ended`."""
         names = [f"episode-{self._number}"] if self._number else []
         names += [trace_name(each) for each in self._fractions if each < 1 or ended][-1:]
         return dict.fromkeys(names, columns_of(*map(np.array, zip(*self._rows, strict=True)))) if names else {}

@@ -1,12 +1,12 @@
-"""Trains any agent in a vector of Gymnasium environments, which step together and end episodes independently.
+"""Trains any agent in a vector of Gymnasium environments.
 
 until all steps are taken:
-    a decision for each environment, with its own carry and random numbers, in one compiled call
-    all step; where an episode ended, the transition leads to its last observation, not to the next one's first
-    as many updates as there were steps
+    decide for all environments in one compiled call, each with a separate carry and random stream
+    step all environments; a transition that ends an episode has the final observation, not the next episode's first
+    update once per `update_every` steps taken
     every `evaluate_every` steps: greedy episodes in a separate environment
 
-It cannot be saved: environments in the middle of an episode could not be restored.
+The loop cannot be saved, because environments cannot be restored in the middle of an episode.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from adeu.core.environments import SingleEnv, VectorOfEnvs
 
 @dataclasses.dataclass
 class VectorLoop:
-    """Trains an agent in a `gymnasium.vector` environment, of any autoreset mode.
+    """Trains an agent in a `gymnasium.vector` environment with any autoreset mode.
 
     Args:
         agent: an `Agent`; its `capacity` is divided among the environments.
-        envs: where it trains.
-        evaluation_env: a single one of the same kind, for greedy episodes.
-        steps: how many to train, of all environments together, a multiple of `evaluate_every`.
-        seed: of all random numbers.
-        warmup: steps before the first update, of all environments together.
-        evaluate_every: steps between two evaluations.
-        evaluate_episodes: greedy episodes in one.
+        envs: the training environments.
+        evaluation_env: a single environment of the same kind, for greedy episodes.
+        steps: training steps, summed over all environments, a multiple of `evaluate_every`.
+        seed: the seed of all random numbers.
+        warmup: steps before the first update, summed over all environments.
+        evaluate_every: steps between evaluations, summed over all environments.
+        evaluate_episodes: greedy episodes per evaluation.
 
     Examples:
         >>> import adeu, gymnasium
@@ -86,7 +86,7 @@ class VectorLoop:
         self._key = jax.random.key_data(jax.random.key(self.seed))
         self._absorbs = "observe" in self.agent.explorer.learns_from
         if self.agent.capacity < count:
-            takes = f"at least a row for each of {count} environments"
+            takes = f"at least one row for each of {count} environments"
             check.refuse(self.agent, "capacity", takes, self.agent.capacity)
         size, layout = self.agent.capacity // count, RowLayout.of(self._agent)
         self._replays = [NumpyReplay(size, layout, self._reader.dtype) for _ in range(count)]
@@ -103,7 +103,7 @@ class VectorLoop:
         self._carry: Opaque = self._all.begin(self._key, np.int32(0), None, self._begun)
 
     def run(self) -> list[dict[str, float]]:
-        """Trains to the end; returns a row for each evaluation, the first of them before any training."""
+        """Trains to the end; returns a row per evaluation, including one before training."""
         rows = [] if self.step else [self._row()]
         while self.step < self.steps:
             before = self.step // self.evaluate_every
@@ -113,7 +113,7 @@ class VectorLoop:
         return rows
 
     def advance(self) -> None:
-        """Steps all environments, and makes the updates that are due."""
+        """Steps all environments once and makes the updates that are due."""
         early, real = self.step < self.warmup, ~self._resetting
         acting, step = self._agent.acting(self._learned), np.int32(self.step)
         decided, self._carry = self._all.decide(
@@ -142,7 +142,7 @@ class VectorLoop:
             self._learn()
 
     def exploit(self, obs: NDArray[Any]) -> NDArray[Any]:
-        """The greedy action in a single environment."""
+        """Returns the greedy action for a single environment."""
         carry: Opaque = jax.tree.map(lambda value: value[0], self._carry)
         given = {name: values[0] for name, values in self._paid.items()}
         return np.asarray(self._run.exploit(self._key, self._agent.acting(self._learned), carry, obs, given))
@@ -153,7 +153,7 @@ class VectorLoop:
     def _last_and_next(
         self, obs: NDArray[Any], ended: NDArray[np.bool_], info: Mapping[str, object]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What the step led to, and the next observation: the first of a new episode where one ended."""
+        """Returns the step's next observations, and those to act on: the first of a new episode if one ended."""
         if self._mode.name == "NEXT_STEP":  # the next step is the reset
             self._begun, self._resetting = self._resetting, ended
             return obs, obs
@@ -168,14 +168,14 @@ class VectorLoop:
         return self._checked.reset(self._place, options={"reset_mask": mask})
 
     def _take_in(self, transitions: Transition, decision: Decision, real: NDArray[np.intp], early: bool) -> None:
-        """Stores the rows that enter the replay; the explorer learns from each transition."""
+        """Stores the rows that enter the replay and lets the explorer learn from each transition."""
         coins = draws(self.seed, self._moves, COINS).random((self.envs.num_envs, self.agent.coins))
         for env in real.tolist():
             one = Transition(*(None if each is None else each[env] for each in transitions))
             row, enters = self._agent.row(
                 coins[env] if self.agent.coins else None, one, Decision(*(each[env] for each in decision))
             )
-            if enters or early or not len(self._replays[env]):  # an empty replay takes any row
+            if enters or early or not len(self._replays[env]):  # an empty replay accepts any row
                 self._replays[env].add(row, bool(one.terminated or one.truncated))
             if self._absorbs:
                 self._learned = self._run.absorb(self._key, self._learned, one, np.int32(self.step - 1))

@@ -1,6 +1,6 @@
 """The command line: `adeu list`, `adeu run`, `adeu train`, `adeu plot`, `adeu report`, `adeu suggest`.
 
-It imports next to nothing before it handles Ctrl-C: an exception amid imports would print a traceback.
+It installs its Ctrl-C handler before most imports: an interrupted import would print a traceback.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import adeu
 
 INTERRUPTED = 130
 NUMBA = ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_CHROME_TRACE", "NUMBA_CUDA_DRIVER")
-"""Variables that numba would otherwise read from a .numba_config.yaml in the working folder."""
+"""Variables that numba would otherwise read from .numba_config.yaml in the working folder."""
 
 
 def main() -> None:
-    """Runs a command; exits with 0, with 1 after an error, with 2 for bad arguments, with 130 after Ctrl-C."""
+    """Runs a command; exits with 0 on success, 1 after an error, 2 for bad arguments, 130 after Ctrl-C."""
     _on_interrupt(lambda *_: os._exit(INTERRUPTED))
     sys.path[:] = filter(None, sys.path)  # `python -c` would search the working folder
     os.environ |= {name: os.environ.get(name, "") for name in NUMBA}
@@ -36,7 +36,7 @@ def main() -> None:
     command, errors = read_command(), Console(stderr=True, highlight=False)
     module = importlib.import_module(command.module)
 
-    @functools.cache  # each once
+    @functools.cache  # print each warning once
     def warn(text: str) -> None:
         errors.print(printable(text), style="yellow", markup=False, soft_wrap=True)
 

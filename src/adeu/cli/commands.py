@@ -1,6 +1,7 @@
-"""The commands, each a dataclass of its arguments, cheap to import.
+"""The commands, each a dataclass of its arguments.
 
-The module that a command names is imported once the arguments are read, and its `main` does the work.
+This module is cheap to import. Each command names the module that implements it, which is imported after the
+arguments are parsed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import tyro
 
 @dataclasses.dataclass(frozen=True)
 class List:
-    """Lists experiments and parts, each in a line; or one experiment's cases, seeds and settings."""
+    """Lists all experiments, parts and recipes, or describes one of them."""
 
     name: tyro.conf.Positional[str] = ""
-    """An experiment, such as frozen-lake or deep-sea/40, or a part, such as Rnd."""
+    """An experiment, such as frozen-lake or deep-sea/40, a part, such as Rnd, or a recipe."""
 
     module: ClassVar = "adeu.cli.listing"
 
@@ -27,34 +28,34 @@ class Work:
     """The arguments that `adeu run` and `adeu train` share."""
 
     seeds: str = ""
-    """A range such as 0:5, a number, or several: 0,3,7; default: the experiment's own."""
+    """A range such as 0:5, a number, or several: 0,3,7; default: the seeds of the experiment."""
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """path=value changes a setting, such as lake.size=100, beta=0.5 or f=rnd; repeatable."""
     out: pathlib.Path = pathlib.Path("runs")
-    """The folder of all runs."""
+    """The root folder of all runs."""
     jobs: int | None = None
     """The number of parallel runs, which share the cores; default: one per core."""
     engine: Literal["local", "ray"] = "local"
     """Where to run: on this machine, or as tasks of a Ray cluster."""
     address: str | None = None
-    """Of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; default: starts one here."""
+    """The address of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT; default: starts one on this machine."""
     tensorboard: bool = False
-    """Writes event files beside each run's metrics.csv, for `tensorboard --logdir OUT`."""
+    """Writes TensorBoard event files next to each metrics.csv; view them with `tensorboard --logdir OUT`."""
     dry_run: bool = False
-    """Prints what would run, and runs nothing."""
+    """Prints the runs without executing them."""
     json: bool = False
     """Prints the table as JSON, like summary.json."""
     quiet: bool = False
     """Prints nothing but errors."""
     steps: int | None = None
-    """The number of training steps; short for --set steps=..."""
+    """The number of training steps; same as --set steps=..."""
 
     module: ClassVar = "adeu.cli.running"
 
 
 @dataclasses.dataclass(frozen=True)
 class Run(Work):
-    """Runs an experiment, all of it or one case. Skips complete runs, resumes interrupted ones."""
+    """Runs an experiment or one case of it. Skips complete runs, resumes interrupted ones."""
 
     experiment: tyro.conf.Positional[str]
     """NAME, or one case of it: NAME/CASE, such as frozen-lake/adeu, deep-sea/40/ucb; `adeu list` prints the names."""
@@ -62,7 +63,7 @@ class Run(Work):
 
 @dataclasses.dataclass(frozen=True)
 class Train(Work):
-    """Trains agents that differ in their f in a Gymnasium environment, and compares them."""
+    """Trains an agent in a Gymnasium environment with one or several f, and compares them."""
 
     env: tyro.conf.Positional[str]
     """The environment's registered name."""
@@ -79,24 +80,24 @@ class Train(Work):
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """Redraws the pictures of an experiment from its complete runs, or draws the paper's normalisers."""
+    """Redraws the plots of an experiment from its complete runs, or draws the paper's normalisers."""
 
     what: tyro.conf.Positional[str]
     """NAME of an experiment, train/ENV, or `normalizers`."""
     out: pathlib.Path = pathlib.Path("runs")
-    """The folder of all runs; pictures are written there too."""
+    """The root folder of all runs; plots are written there too."""
     seeds: str = ""
-    """Which seeds; default: all that are complete."""
+    """The seeds to plot; default: all complete ones."""
 
     module: ClassVar = "adeu.cli.drawing"
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Writes one page about all experiments in a folder, to open in a browser; it needs no network."""
+    """Writes one HTML page about all experiments in a folder; the page works offline."""
 
     runs: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
-    """The folder of all runs, or that of one experiment."""
+    """The root folder of all runs, or the folder of one experiment."""
     html: pathlib.Path | None = None
     """Where to write the page; default: report.html in that folder."""
 
@@ -105,7 +106,7 @@ class Report:
 
 @dataclasses.dataclass(frozen=True)
 class Suggest:
-    """Prints which f, g and D to take in an environment, by symptom."""
+    """Suggests f, g and D for an environment, by symptom."""
 
     env: tyro.conf.Positional[str]
     """The environment's registered name."""

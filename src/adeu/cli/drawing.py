@@ -1,4 +1,4 @@
-"""`adeu plot`: draws an experiment from its complete runs."""
+"""`adeu plot`: plots an experiment from its complete runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw(command: Plot) -> list[pathlib.Path]:
     drawn = [(each, curves) for each, curves in found if curves]
     if not drawn:
         raise ValueError(
-            f"adeu plot: {command.out} has no complete run of {command.what}; first: adeu run or adeu train"
+            f"adeu plot: {command.out} has no complete run of {command.what}; use adeu run or adeu train first"
         )
     paths = [path for each, curves in drawn for path in each.draw(curves, command.out / each.name)]
     if family := family_of(command.what):
@@ -37,7 +37,7 @@ def draw(command: Plot) -> list[pathlib.Path]:
 
 
 def named(path: str) -> tuple[Experiment, ...]:
-    """The experiments of a path: those of `adeu run`, or `train/ENV`."""
+    """Returns the experiments that a path names, as for `adeu run`, or `train/ENV`."""
     kind, _, env = path.partition("/")
     if kind == "train" and env:
         from adeu.experiments.lib.train import in_environment

@@ -1,4 +1,7 @@
-"""`adeu list`: names and first lines, read from the sources without importing them; `adeu list NAME`, the whole."""
+"""`adeu list`: prints all names with a summary line; `adeu list NAME`: prints the details of one name.
+
+Summary lines are read from the source files without importing them.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def main(command: List) -> int:
 
 
 def _describe(path: str, console: Console) -> None:
-    """Prints what an experiment runs; of a family, its members and the first of them."""
+    """Prints the cases and settings of an experiment; for a family, its members and the details of the first."""
     members = locate(path)
     first = members[0]
     console.print(first.heading, style="bold", markup=False)
@@ -58,7 +61,7 @@ def _describe(path: str, console: Console) -> None:
 
 
 def _written(seeds: Sequence[int]) -> str:
-    """As --seeds takes them."""
+    """Returns the seeds in the format of --seeds."""
     together = list(seeds) == list(range(seeds[0], seeds[-1] + 1))
     return f"{seeds[0]}:{seeds[-1] + 1}" if together else ",".join(map(str, seeds))
 
@@ -71,7 +74,7 @@ def _grid() -> Table:
 
 
 def _cases(experiment: Experiment) -> Table:
-    """What each case is made of; at the end the agent and the setting, where all have the same."""
+    """Returns a table of the parts of each case, and at the end the other settings that all cases share."""
     from adeu.experiments.lib.composition import ROLES, composition
 
     shown = _grid()
@@ -96,7 +99,7 @@ def _rounded(text: str) -> str:
 
 
 def _settings(experiment: Experiment) -> Table:
-    """Each setting with its value, or that it differs from case to case; and which cases have it, if not all."""
+    """Returns a table of settings with their values, and the cases that have them if not all do."""
     from adeu.runs.override import settings
 
     values: dict[str, dict[str, str]] = {}
@@ -104,7 +107,7 @@ def _settings(experiment: Experiment) -> Table:
         for name, value in settings(setting).items():
             values.setdefault(name, {})[case] = repr(value)
     shown = _grid()
-    shown.add_row("\n[bold]settings", "\n[bold]--set SETTING=VALUE, by any end of its name")
+    shown.add_row("\n[bold]settings", "\n[bold]--set SETTING=VALUE; the end of a name suffices")
     for name, found in values.items():
         text = (
             escape(_rounded(next(iter(found.values())))) if len(set(found.values())) == 1 else "[dim]differs by case"
@@ -129,7 +132,7 @@ def _overview() -> Table:
 
 
 def _parts() -> Iterator[tuple[str, str]]:
-    """The public parts: classes that adeu exports and that are not the contract's own."""
+    """Yields the name and summary of each public part: the classes in ROOMS that adeu exports."""
     for room in ROOMS:
         for path in (*SOURCES.glob(f"{room}.py"), *SOURCES.glob(f"{room}/*.py")):
             for node in _parse(path).body:
@@ -138,7 +141,7 @@ def _parts() -> Iterator[tuple[str, str]]:
 
 
 def _recipes() -> Iterator[tuple[str, str]]:
-    """The functions that return an explorer."""
+    """Yields the name and summary of each recipe: the functions that return an explorer."""
     for node in _parse(SOURCES / "recipes.py").body:
         if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Explorer":
             yield node.name, _first_line(node)

@@ -1,4 +1,4 @@
-"""`adeu report`."""
+"""`adeu report`: writes the report page."""
 
 from __future__ import annotations
 

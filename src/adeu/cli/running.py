@@ -1,4 +1,4 @@
-"""`adeu run` and `adeu train`: runs experiments, writes their results and prints them."""
+"""`adeu run` and `adeu train`: run experiments, write their results and print them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from adeu.runs.sweep import sweep
 
 MOST_SEEDS = 100_000
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]")
-"""package.module:Name, by itself or within JSON."""
+"""Matches package.module:Name, alone or within JSON."""
 
 
 def main(command: Run | Train) -> int:
@@ -43,7 +43,7 @@ def main(command: Run | Train) -> int:
 
 
 def trained(command: Train) -> Experiment:
-    """The experiment that `adeu train` describes."""
+    """Returns the experiment that `adeu train` describes."""
     from adeu.experiments.lib.train import training
 
     search_working_folder((command.env, *command.f, command.g, command.D, *command.set))
@@ -52,11 +52,11 @@ def trained(command: Train) -> Experiment:
 
 
 def chosen(command: Run) -> tuple[Experiment, ...]:
-    """The experiments that `adeu run` names, with the changes of `--set` and `--steps`."""
+    """Returns the experiments that `adeu run` names, with the changes of `--set` and `--steps`."""
     experiments, changes = locate(command.experiment), command.set
     if command.steps is not None:
         if not any(hasattr(setting, "steps") for each in experiments for setting in each.cases.values()):
-            takes = f"no value for {command.experiment}, which counts no steps: --set episodes=..., for example"
+            takes = f"no value for {command.experiment}, which has no steps setting (try --set episodes=...)"
             check.refuse("adeu run", "--steps", takes, command.steps)
         changes = *changes, f"steps={command.steps}"
     search_working_folder(changes)
@@ -64,7 +64,7 @@ def chosen(command: Run) -> tuple[Experiment, ...]:
 
 
 def run(command: Work, out: TextIO, experiments: tuple[Experiment, ...], family: Family | None = None) -> int:
-    """Runs the experiments and shows the results; for a family, also plots of all members."""
+    """Runs the experiments, then writes and prints the results; for a family, also plots all members together."""
     seeds = read_seeds(command.seeds) if command.seeds else experiments[0].seeds
     specs = [spec for experiment in experiments for spec in experiment.specs(seeds)]
     if command.jobs is not None:
@@ -115,7 +115,7 @@ def show(
             console.print(family.table({each.name: own_rows(each, tables[each.name]) for each in experiments}))
         if family.analysis:
             console.print(family.analysis(curves))
-    changes = f"With {', '.join(command.set)} in place of the experiment's own settings."
+    changes = f"With changed settings: {', '.join(command.set)}."
     console.print(f"{changes if command.set else experiments[0].lesson}\n", markup=False, highlight=False)
     for kind, path in [*files, ("report", write_report(folder))]:
         console.print(f"{kind:8} {path}", markup=False, highlight=False, soft_wrap=True)
@@ -124,12 +124,12 @@ def show(
 
 
 def own_rows(experiment: Experiment, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of this call's cases, with the experiment's own case names."""
+    """Returns the rows of this call's cases, under their original case names."""
     return [row | {"case": base(row["case"])} for row in rows if row["case"] in experiment.cases]
 
 
 def notes(experiment: Experiment, rows: list[dict[str, Any]], out: pathlib.Path) -> dict[str, dict[str, str]]:
-    """The composition of each case in a table, for its footnotes."""
+    """Returns the composition of each case in a table, for its footnotes."""
     stored = stored_settings(out / experiment.name)
     cases = {case: stored[case] for case in dict.fromkeys(row["case"] for row in rows)}
     return footnote(experiment.cases[experiment.compared_with], cases)
@@ -155,7 +155,7 @@ def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, st
 
 
 def family_of(path: str) -> Family | None:
-    """The family that a path names; None if it names something else."""
+    """Returns the family that a path names, or None."""
     found = find(path) if path in NAMES else None
     return found if isinstance(found, Family) else None
 

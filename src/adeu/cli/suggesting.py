@@ -1,4 +1,4 @@
-"""`adeu suggest ENV`: which f, g and D to take there."""
+"""`adeu suggest ENV`: suggests f, g and D for an environment."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def main(command: Suggest) -> int:
         shown.add_column(title, overflow="fold")
     for each in found:
         composition = "\n".join(f"{role}={changed(getattr(each.explorer, role))}" for role in ("f", "g", "D"))
-        needs = f"\nThe agent gives {each.needs}." if each.needs else ""
+        needs = f"\nThe agent must provide {each.needs}." if each.needs else ""
         shown.add_row(each.symptom, composition + needs, each.expect, each.look_at, each.evidence)
     console = Console(highlight=False)
     console.print(shown)
-    console.print("The first is the default: ExplorerCallback() takes it where no explorer is given.")
+    console.print("The first row is the default, which ExplorerCallback() uses if no explorer is given.")
     return 0

@@ -1,7 +1,7 @@
-"""Runs in folders: specs as data, resumable runs, engines that run them, statistics.
+"""Executes resumable runs in folders, and computes statistics over their results.
 
-`spec` says what to run and `trainer` what a run needs of an agent; `work` does one run in its `folder`, `sweep` does
-many of them with one of the `engines`; `load` reads them back and `statistics` compares them.
+`spec` describes a run, and `trainers` train it. `work` executes one run in its `folder`, `sweep` executes many with
+one of the `engines`. `load` reads results, `statistics` compares them.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Progress on the screen: which runs are in progress, how far they are, and the time left."""
+"""Shows the progress of runs and the remaining time on the screen."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from adeu.runs.spec import Spec
 
 PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
-"""The approximate number of lines printed without a terminal."""
+"""The approximate number of lines printed if there is no terminal."""
 BAR = 10
 FIXED = BAR + 4 + 7 + 4
-"""Columns of the screen for the bar, the percentage, the time left and the gaps; texts share the rest."""
+"""The width of the bar, the percentage, the remaining time and the gaps; texts share the rest."""
 
 
 class Display:
-    """Shows a bar for all runs and one for each in progress; without a terminal, a line for some that ended."""
+    """Shows a bar for all runs and one per active run; without a terminal, prints a line for some ended runs."""
 
     def __init__(self, console: Console, title: str, total: int) -> None:
         self._console, self._title, self._total = console, title, total
@@ -90,5 +90,5 @@ class Display:
 
 
 def _cut(width: int, most: int) -> Column:
-    """A column for text, cropped if the screen is narrow."""
+    """Returns a column for text, which is cropped if the screen is narrow."""
     return Column(width=max(1, min(width, most)), overflow="ellipsis", no_wrap=True)

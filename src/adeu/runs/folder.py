@@ -1,7 +1,7 @@
-"""The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` when it is complete.
+"""The folder of a run: `spec.json`, `metrics.csv`, `checkpoint/`, `traces/`, and `done.json` if it is complete.
 
-Files are written atomically, and nothing in a folder is ever unpickled. The checkpoint holds the metrics up to
-its own step, so a run resumes from that one file. Checkpoint and `done.json` carry a digest of their spec.
+Files are written atomically, and nothing in a folder is ever unpickled. A checkpoint includes the metrics up to its
+step, so that a run resumes from this file alone. The checkpoint and `done.json` contain a digest of the spec.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ CHECKPOINT = "checkpoint/state.npz"
 METRICS = "metrics.csv"
 DONE = "done.json"
 KEPT = "kept.npz"
-"""What a run keeps for dependent runs, if anything."""
+"""The data that a run keeps for dependent runs, if any."""
 SPEC = "spec.json"
 IDENTITY = ("experiment", "case", "seed", "setting")
-"""The entries of spec.json that identify the run; the others identify the code that ran it."""
+"""The entries of spec.json that identify the run; the others describe the code version."""
 RERUN = "delete its folder to run that seed again"
 
 
 class UnusableError(ValueError):
-    """A file of a run is unusable; the message says which, why, and what to do."""
+    """Raised for an unusable file of a run; the message names the file, the reason and a remedy."""
 
 
 class Store(Protocol):
-    """Where the files of one run are kept."""
+    """The interface for storing the files of one run."""
 
     def read(self, name: str) -> bytes | None: ...
 
@@ -49,7 +49,7 @@ class Folder:
 
     Args:
         path: the run's folder.
-        out: the folder of all runs, below which no link is followed; the run's own if not given.
+        out: the root folder of all runs; links below it are not followed. The default is `path`.
     """
 
     def __init__(self, path: pathlib.Path, out: pathlib.Path | None = None) -> None:
@@ -76,7 +76,7 @@ class Folder:
             self.remove(CHECKPOINT)
 
     def _inside(self, name: str) -> pathlib.Path:
-        """The path of a file; rejects a name that leads out of this folder."""
+        """Returns the path of a file; rejects a name that leads out of this folder."""
         path = self.path / name
         if not path.is_relative_to(self.path) or ".." in pathlib.PurePath(name).parts:
             raise ValueError(f"{path} is not inside its run's folder")
@@ -92,7 +92,7 @@ def to_json(value: object) -> bytes:
 
 
 def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Json:
-    """The data in a JSON file, None if it does not exist; raises an error that names a file that is not JSON."""
+    """Reads a JSON file; returns None if it does not exist; raises an error that names an invalid file."""
     try:
         return parse(files.read(path, below))
     except FileNotFoundError:
@@ -102,7 +102,7 @@ def read_json(path: pathlib.Path, below: pathlib.Path | None = None) -> Json:
 
 
 def stored_spec(folder: pathlib.Path, below: pathlib.Path | None = None) -> dict[str, Json] | None:
-    """The data in a run's spec.json, None if it does not exist; raises an error that names an invalid file."""
+    """Reads a run's spec.json; returns None if it does not exist; raises an error that names an invalid file."""
     spec = read_json(folder / SPEC, below)
     if spec is None:
         return None
@@ -112,7 +112,7 @@ def stored_spec(folder: pathlib.Path, below: pathlib.Path | None = None) -> dict
 
 
 def stored_whole(folder: pathlib.Path, name: str) -> int:
-    """An integer in the setting of a run's spec.json; raises an error that names a spec without it."""
+    """Reads an integer from the setting in a run's spec.json; raises an error that names a file without it."""
     spec = read_json(folder / SPEC)
     setting = spec.get("setting") if isinstance(spec, dict) else None
     number = setting.get(name) if isinstance(setting, dict) else None
@@ -122,7 +122,7 @@ def stored_whole(folder: pathlib.Path, name: str) -> int:
 
 
 def to_csv(columns: Mapping[str, Sequence[object] | NDArray[np.generic]]) -> str:
-    """Columns as text; numbers are written so that reading them, in their own precision, gives the same bits."""
+    """Returns columns as CSV text; reading the numbers in their original precision restores the same bits."""
     lists = [_values(column) if isinstance(column, np.ndarray) else column for column in columns.values()]
     lines = [",".join(columns)]
     lines += [",".join(map(_number, row)) for row in zip(*lists, strict=True)]
@@ -130,7 +130,7 @@ def to_csv(columns: Mapping[str, Sequence[object] | NDArray[np.generic]]) -> str
 
 
 def _values(column: NDArray[np.generic]) -> list[object]:
-    """Python's numbers, those of 32 bits with no more digits than that takes."""
+    """Converts a column to Python numbers; float32 values get no more digits than they need."""
     return [float(str(each)) for each in column] if column.dtype == np.float32 else column.tolist()
 
 
@@ -143,7 +143,7 @@ def _number(value: object) -> str:
 
 
 class Metrics:
-    """The rows of metrics.csv, as growing text."""
+    """The rows of metrics.csv, collected as text."""
 
     def __init__(self, text: str = "") -> None:
         self.text = text
@@ -157,19 +157,19 @@ class Metrics:
 
 
 def digest(spec: Mapping[str, Json]) -> str:
-    """The digest of the run that a spec.json describes, independent of the code that ran it."""
+    """Returns the digest of the run that a spec.json describes, independent of the code version."""
     text = json.dumps({name: spec[name] for name in IDENTITY}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def save_checkpoint(store: Store, arrays: Arrays, metrics: str, spec: str = "") -> None:
-    """Saves the arrays and the metrics up to now; `spec` is the digest of the run's spec."""
+    """Saves the arrays and the metrics so far; `spec` is the digest of the run's spec."""
     own = {METRICS: np.frombuffer(metrics.encode(), np.uint8), SPEC: np.frombuffer(spec.encode(), np.uint8)}
     store.write(CHECKPOINT, npz.pack(arrays | own))
 
 
 def load_checkpoint(store: Store, spec: str = "") -> tuple[Arrays, str] | None:
-    """What `save_checkpoint` saved for this spec, None if nothing; rejects the checkpoint of another spec."""
+    """Loads the arrays and metrics of a checkpoint, None if there is none; rejects the checkpoint of another spec."""
     again = "delete it to restart this run"
     try:
         content = store.read(CHECKPOINT)
@@ -180,25 +180,25 @@ def load_checkpoint(store: Store, spec: str = "") -> tuple[Arrays, str] | None:
         found = arrays.pop(SPEC, np.zeros(0)).tobytes().decode()
     except OSError:
         raise
-    except Exception as error:  # zip, numpy and text decoding raise many types
+    except Exception as error:  # zip, numpy and decoding errors have many types
         raise UnusableError(f"{CHECKPOINT} is corrupt ({error}); {again}") from None
     if found != spec:
-        raise UnusableError(f"{CHECKPOINT} is not of this run (it has another spec); {again}")
+        raise UnusableError(f"{CHECKPOINT} does not belong to this run (it has another spec); {again}")
     return arrays, metrics
 
 
 def done(metrics: str, steps: int, kept: bytes = b"", spec: str = "") -> bytes:
-    """The content of done.json: digests of what the run wrote and of its spec."""
+    """Returns the content of done.json, with digests of the run's files and of its spec."""
     head = {"rows": max(0, metrics.count("\n") - 1), "steps": steps, "sha256": _sha256(metrics.encode())}
     return to_json(head | ({"kept": _sha256(kept)} if kept else {}) | ({"spec": spec} if spec else {}))
 
 
 def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
-    """Whether a run is complete; raises an error that names a file that is not what the run wrote.
+    """Returns whether a run is complete; raises an error that names a missing or changed file.
 
     Args:
-        folder: of the run.
-        below: the folder below which no link is followed; the run's own if not given.
+        folder: the run's folder.
+        below: the root folder; links below it are not followed. The default is `folder`.
     """
     below = folder if below is None else below
     done = read_json(folder / DONE, below)
@@ -208,9 +208,9 @@ def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
     if spec is None:
         raise ValueError(f"{folder / SPEC} is missing; {RERUN}")
     if not isinstance(done, dict):
-        raise ValueError(f"{folder / DONE} is corrupt (it takes an object); {RERUN}")
-    if done.get("spec", digest(spec)) != digest(spec):  # files of early versions have none
-        raise ValueError(f"{folder / DONE} is not of the run in {SPEC}; {RERUN}")
+        raise ValueError(f"{folder / DONE} is corrupt (not a JSON object); {RERUN}")
+    if done.get("spec", digest(spec)) != digest(spec):  # early versions wrote no digest
+        raise ValueError(f"{folder / DONE} does not belong to the run in {SPEC}; {RERUN}")
     limits = {METRICS: files.LARGEST_TEXT} | ({KEPT: files.largest_arrays()} if "kept" in done else {})
     for name, limit in limits.items():
         try:
@@ -219,12 +219,12 @@ def is_done(folder: pathlib.Path, below: pathlib.Path | None = None) -> bool:
             found = ""
         if found != done.get("kept" if name == KEPT else "sha256"):
             error = KeptError if name == KEPT else ValueError
-            raise error(f"{folder / name} is not what the run wrote; {RERUN}")
+            raise error(f"{folder / name} is missing or was changed after the run; {RERUN}")
     return True
 
 
 class KeptError(UnusableError):
-    """What a run kept for dependent runs is unusable; its metrics are not."""
+    """Raised if the data kept for dependent runs is unusable; the metrics of the run are still usable."""
 
 
 def _sha256(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Which run a folder holds: comparing its spec.json with a spec, and noting which code ran it."""
+"""Identifies the run in a folder: compares its spec.json with a spec, and records the code version."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from adeu.runs.spec import Adopts, Spec, field_names, has_fields, plain
 
 PACKAGES = ("adeu-rl", "numpy", "numba", "jax", "gymnasium")
 RESUMED = "resumed"
-"""The entry of spec.json that lists the code versions of later calls, if they differ."""
+"""The entry of spec.json that lists the code versions that resumed the run, if they differ."""
 
 
 def to_data(value: object) -> Json:
-    """A setting, or a value in one, after a round trip through JSON."""
+    """Returns a setting, or a value in one, after a round trip through JSON."""
     return parse(json.dumps(plain(value)))
 
 
 def spec_data(spec: Spec) -> dict[str, Json]:
-    """A spec after a round trip through JSON."""
+    """Returns a spec after a round trip through JSON."""
     return spec.plain() | {"setting": to_data(spec.setting)}
 
 
 def fill_in(stored: Json, value: object) -> Json:
-    """A stored setting in today's form, with defaults for fields that were added since it was stored.
+    """Converts a stored setting to the current fields, with defaults for fields that were added since.
 
     Args:
-        stored: a setting, or a part of one, as JSON data.
-        value: the one it is to be compared with.
+        stored: a setting, or a value in one, as JSON data.
+        value: the current setting or value to compare it with.
     """
     if isinstance(stored, list) and isinstance(value, tuple) and len(stored) == len(value):
         return [fill_in(one, other) for one, other in zip(stored, value, strict=True)]
@@ -53,7 +53,7 @@ def fill_in(stored: Json, value: object) -> Json:
 
 
 def record(spec: Spec, out: pathlib.Path) -> None:
-    """Writes spec.json; if other code began the run, adds this code to it."""
+    """Writes spec.json; if it exists and another code version ran last, adds the current version."""
     stored = stored_spec(out / spec.name, out)
     if stored is None:
         new = spec.plain() | provenance()
@@ -68,7 +68,7 @@ def record(spec: Spec, out: pathlib.Path) -> None:
 
 
 def stored_digest(spec: Spec, out: pathlib.Path) -> str:
-    """The digest of the spec in the run's folder."""
+    """Returns the digest of the spec in the run's folder."""
     stored = stored_spec(out / spec.name, out)
     if stored is None:
         raise ValueError(f"{out / spec.name / SPEC} is missing; {RERUN}")
@@ -77,7 +77,7 @@ def stored_digest(spec: Spec, out: pathlib.Path) -> str:
 
 @functools.cache
 def provenance() -> dict[str, Json]:
-    """The version of the running code."""
+    """Returns the versions of Python and packages, and the git commit."""
     versions: dict[str, Json] = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -91,7 +91,7 @@ def provenance() -> dict[str, Json]:
 
 
 def _defaults(value: object) -> dict[str, object]:
-    """The defaults of the fields of a dataclass or a NamedTuple."""
+    """Returns the defaults of the fields of a dataclass or a NamedTuple."""
     if not dataclasses.is_dataclass(value):
         defaults: dict[str, object] = getattr(value, "_field_defaults", {})
         return defaults

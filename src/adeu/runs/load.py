@@ -16,10 +16,10 @@ HEAD = {"experiment": str, "case": str, "seed": int}
 
 
 def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
-    """All rows of all complete runs below a folder, as tidy columns: `pandas.DataFrame(load("runs"))` takes them.
+    """Returns the rows of all complete runs below a folder as tidy columns, for `pandas.DataFrame(load("runs"))`.
 
-    Columns are `experiment`, `case`, `seed`, then those of metrics.csv; NaN where a run has no such column. Links are
-    not followed, and a run whose files were changed raises an error that names it.
+    Columns are `experiment`, `case`, `seed`, then those of metrics.csv, with NaN for runs without that column. Links
+    are not followed. Raises an error that names a run whose files were changed.
     """
     tables = []
     for folder in done_folders(pathlib.Path(out)):
@@ -38,12 +38,12 @@ def load(out: str | pathlib.Path) -> dict[str, NDArray[Any]]:
 
 
 def done_folders(root: pathlib.Path) -> list[pathlib.Path]:
-    """The folders at and below the root that have a done.json; links are not followed."""
+    """Returns the folders at and below the root that contain done.json; links are not followed."""
     return [folder for folder, names in files.walk(root) if DONE in names]
 
 
 def _head(path: pathlib.Path) -> dict[str, str | int]:
-    """Which run a folder holds, as its spec says."""
+    """Reads the experiment, case and seed from a spec.json."""
     spec = read_json(path)
     head: dict[str, Any] = {name: spec.get(name) for name in HEAD} if isinstance(spec, dict) else {}
     if [type(value) for value in head.values()] != list(HEAD.values()) or not 0 <= head["seed"] < 2**63:
@@ -52,14 +52,14 @@ def _head(path: pathlib.Path) -> dict[str, str | int]:
 
 
 def read_metrics(path: pathlib.Path, below: pathlib.Path | None = None) -> dict[str, NDArray[Any]]:
-    """The columns of a CSV file of numbers; raises an error that names any other file."""
+    """Reads the columns of a CSV file of numbers; raises an error that names an invalid file."""
     try:
         head, *lines = files.read(path, below).decode().splitlines() or [""]
         names, rows = head.split(","), [line.split(",") for line in lines]
         if not rows:
             raise ValueError("it has no rows: is the run shorter than its first evaluation?")
         if any(len(row) != len(names) for row in rows):
-            raise ValueError("its rows do not have the columns of its head")
+            raise ValueError("its rows and its header have different numbers of columns")
         return {name: _numbers(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
     except ValueError as error:
         raise ValueError(f"{path} is corrupt ({error}); {RERUN}") from None

@@ -1,4 +1,4 @@
-"""Allows one command at a time in an experiment's folder."""
+"""Locks an experiment's folder, so that only one command at a time runs in it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PATIENCE_SECONDS = 10.0
 def locked(folder: pathlib.Path, out: pathlib.Path) -> Iterator[int]:
     """Holds the folder's lock; yields its file descriptor, to pass to workers.
 
-    The system releases the lock when the last process that has it open ends. It waits briefly, because the workers
-    of a command that was just killed need a moment to end.
+    Waits a few seconds if the folder is locked, because the workers of a command that was just killed need a moment
+    to end. The system releases the lock when the last process that has it open ends.
 
     Args:
-        folder: of the experiment.
-        out: the folder of all runs, below which no link is followed.
+        folder: the folder of the experiment.
+        out: the root folder of all runs; links below it are not followed.
     """
     files.make_folder(folder, out)
     descriptor = files.open_descriptor(folder / ".lock", os.O_RDWR | os.O_CREAT)

@@ -1,11 +1,11 @@
-"""The names of experiments and cases: used for folders below OUT, on the screen and as labels in plots."""
+"""Checks the names of experiments and cases, which are used as folder names, in output and as labels in plots."""
 
 from __future__ import annotations
 
 from adeu.core import check
 
 LONGEST = 255
-"""The most bytes in the name of a folder."""
+"""The maximum length of a folder name, in bytes."""
 
 
 def check_name(owner: str, argument: str, name: object) -> None:
@@ -20,7 +20,7 @@ def check_name(owner: str, argument: str, name: object) -> None:
 
 
 def check_identity(experiment: object, case: object, seed: object) -> None:
-    """Rejects an invalid name of a run."""
+    """Rejects an invalid experiment, case or seed."""
     check_name("Spec", "experiment", experiment)
     check_name("Spec", "case", case)
     check.as_whole("Spec", "seed", seed, at_least=0, at_most=check.LARGEST_SEED)
@@ -35,5 +35,5 @@ def is_name(name: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with control characters escaped, except newlines and tabs."""
+    """Escapes control characters in a text, except newlines and tabs."""
     return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)

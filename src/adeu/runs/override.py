@@ -1,4 +1,4 @@
-"""`--set path=value`: changes any field of a setting, or of a value in it, by any suffix of its path."""
+"""Implements `--set path=value`, which changes a (nested) field of a setting, found by a suffix of its path."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ MISFIT = object()
 
 @dataclasses.dataclass
 class Draft:
-    """A value as a dict of its fields, so that several can change before they are checked together."""
+    """A mutable copy of a value, so that several fields can change before they are checked together."""
 
     kind: type
     fields: dict[str, object]
 
     def hint(self, name: str) -> object:
-        """The type of a field; an element of a tuple is a part."""
+        """Returns the type of a field; elements of a tuple are parts."""
         hints: Mapping[str, object] = typing.get_type_hints(self.kind)
         return Part if self.kind is tuple else hints.get(name, Any)
 
 
 class Place(NamedTuple):
-    """Where a field is: its path from the setting, and the draft that has it."""
+    """A field: its path from the setting, and the draft that contains it."""
 
     path: tuple[str, ...]
     owner: Draft
@@ -52,10 +52,9 @@ class Place(NamedTuple):
 
 
 def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[str, Setting]:
-    """The cases with `path=value` assigned in each that has the path; rejects a path that none has.
+    """Returns the cases with `path=value` assigned in each case that has the path; rejects a path that no case has.
 
-    All assignments are made before any value is checked, so that their order does not matter to checks of several
-    fields together.
+    All assignments are made before values are checked, so that checks of several fields do not depend on their order.
     """
     drafts = {case: draft_of(setting) for case, setting in cases.items()}
     for assignment in assignments:
@@ -71,23 +70,23 @@ def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[s
 
 
 def settings(setting: Setting) -> dict[str, object]:
-    """Every field that `--set` can change and that has no fields of its own, by its whole path."""
+    """Returns every field that `--set` can change, except those with nested fields, by its full path."""
     return {str(place): place.value for place in _places(draft_of(setting)) if not isinstance(place.value, Draft)}
 
 
 def changes(before: Setting, after: Setting) -> dict[str, object]:
-    """What makes one setting of the other: new values, each by the shortest path that `override` takes for it."""
+    """Returns the values that differ in `after`, by the shortest path with which `override` finds each field."""
     draft = draft_of(after)
     return {_shortest(draft, path): value for path, value in _changes(draft_of(before), draft)}
 
 
 def draft_of(value: object) -> Draft:
-    """A draft of a dataclass or a NamedTuple."""
+    """Returns a draft of a dataclass or a NamedTuple."""
     return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
 
 
 def take_apart(value: object) -> object:
-    """A draft of a dataclass, a NamedTuple or a tuple of them; anything else as it is."""
+    """Returns a draft of a dataclass, a NamedTuple or a tuple of them; returns other values unchanged."""
     if has_fields(value):
         return draft_of(value)
     if isinstance(value, tuple) and value and all(map(has_fields, value)):
@@ -96,7 +95,7 @@ def take_apart(value: object) -> object:
 
 
 def put_together(draft: object) -> Any:
-    """The value, rebuilt from its fields."""
+    """Rebuilds a value from its draft."""
     if not isinstance(draft, Draft):
         return draft
     fields = {name: put_together(item) for name, item in draft.fields.items()}
@@ -104,7 +103,7 @@ def put_together(draft: object) -> Any:
 
 
 def find(draft: Draft, path: str) -> Place | None:
-    """The field whose path ends with `path`, the one nearest the root; rejects two at the same depth."""
+    """Returns the field whose path ends with `path`, nearest to the root; rejects several at the same depth."""
     matches = _matches(draft, path)
     depth = min((len(place.path) for place in matches), default=0)
     nearest = [place for place in matches if len(place.path) == depth]
@@ -126,7 +125,7 @@ def _places(draft: Draft, path: tuple[str, ...] = ()) -> Iterator[Place]:
 
 
 def _changes(before: Draft, after: Draft, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """The fields that differ, by their whole paths; nothing below a value of another kind."""
+    """Yields the full paths and new values of fields that differ; compares nested fields if the types are equal."""
     for name, new in after.fields.items():
         old, below = before.fields[name], (*path, name)
         if isinstance(old, Draft) and isinstance(new, Draft) and _form(old) == _form(new):
@@ -140,7 +139,7 @@ def _form(draft: Draft) -> tuple[type, tuple[str, ...]]:
 
 
 def _shortest(draft: Draft, path: tuple[str, ...]) -> str:
-    """The shortest end of a path by which `find` comes to it."""
+    """Returns the shortest suffix of a path with which `find` returns that field."""
     for length in range(1, len(path)):
         end = ".".join(path[-length:])
         nearest = sorted(_matches(draft, end), key=lambda place: len(place.path))[:2]
@@ -150,7 +149,7 @@ def _shortest(draft: Draft, path: tuple[str, ...]) -> str:
 
 
 def _why(path: str, drafts: list[Draft]) -> str:
-    """The end of a message about a path that no case has."""
+    """Returns the end of the error message for a path that no case has."""
     parent = path.rpartition(".")[0]
     for place in (place for draft in drafts for place in _matches(draft, parent) if parent):
         if not isinstance(place.value, Draft):
@@ -161,7 +160,7 @@ def _why(path: str, drafts: list[Draft]) -> str:
 
 
 def read(path: str, text: str, hint: object) -> object:
-    """The text as a value of the hinted type: JSON, a word, or the name of a part."""
+    """Parses a text (JSON, a Python constant, a string or the name of a part) as a value of the hinted type."""
     try:
         data = parse(text)
     except ValueError:
@@ -175,7 +174,7 @@ def read(path: str, text: str, hint: object) -> object:
 
 
 def _fit(path: str, data: Json, hint: object) -> object:
-    """JSON data as a value of the hinted type, or MISFIT."""
+    """Converts JSON data to the hinted type; returns MISFIT if it does not fit."""
     kinds = _kinds(hint)
     choices = [choice for kind in kinds if typing.get_origin(kind) is Literal for choice in _arguments(kind)]
     if type(data) in kinds or data in choices:
@@ -197,7 +196,7 @@ def _fit(path: str, data: Json, hint: object) -> object:
 
 
 def _kinds(hint: object) -> list[object]:
-    """The members of a union, or the one type."""
+    """Returns the members of a union, or the single type."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return [kind for option in _arguments(hint) for kind in _kinds(option)]
     return [hint]
@@ -212,7 +211,7 @@ def _is_part(kind: object) -> TypeGuard[type[Part]]:
 
 
 def _is_known(kind: object) -> bool:
-    """Whether it is known what fits the type; the owner of the field checks any other."""
+    """Returns whether `_fit` can check this type; other types are checked by the owner of the field."""
     return kind in PLAIN or (typing.get_origin(kind) or kind) in (Literal, tuple) or dataclasses.is_dataclass(kind)
 
 

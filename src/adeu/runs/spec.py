@@ -16,20 +16,20 @@ from adeu.runs.trainers.trainer import Arrays, Trainer
 
 
 class Setting(Protocol):
-    """The settings of a case: a frozen dataclass, whose fields go to JSON and can be changed with `--set`."""
+    """The settings of a case: a frozen dataclass whose fields are stored as JSON and can be changed with `--set`."""
 
     def trainer(self, seed: int) -> Trainer:
-        """The trainer for this seed, with all arguments checked. It is sent to a worker, so it must be picklable."""
+        """Checks the settings and returns a trainer for this seed; it must be picklable."""
         ...
 
 
 @typing.runtime_checkable
 class DependsOnRun(Protocol):
-    """A setting whose runs may start from what the runs of another case kept."""
+    """A setting whose runs may start from data kept by runs of another case."""
 
     @property
     def source(self) -> str:
-        """The case of the same experiment whose run of the same seed it starts from; empty: none."""
+        """The case of the same experiment whose run with the same seed it starts from; empty if it needs none."""
         ...
 
     def trainer(self, seed: int, kept: Arrays | None = None) -> Trainer: ...
@@ -37,10 +37,10 @@ class DependsOnRun(Protocol):
 
 @typing.runtime_checkable
 class Adopts(Protocol):
-    """A setting whose form has changed since the first runs."""
+    """A setting whose fields have changed since earlier versions."""
 
     def adopt(self, stored: dict[str, Json]) -> dict[str, Json]:
-        """What was stored of one, in today's form."""
+        """Converts a stored setting to the current fields."""
         ...
 
 
@@ -58,17 +58,17 @@ class Spec:
 
     @property
     def name(self) -> str:
-        """The run's folder below OUT."""
+        """The run's folder, relative to the root folder of all runs."""
         return f"{self.experiment}/{self.case}/seed-{self.seed}"
 
     def plain(self) -> dict[str, Json]:
-        """The spec as JSON data."""
+        """Returns the spec as JSON data."""
         setting = plain(self.setting)
         return {"experiment": self.experiment, "case": self.case, "seed": self.seed, "setting": setting}
 
 
 def plain(value: object) -> Json:
-    """Settings as JSON data."""
+    """Returns settings as JSON data."""
     if isinstance(value, Part):
         return describe(value)
     if has_fields(value):
@@ -79,12 +79,12 @@ def plain(value: object) -> Json:
 
 
 def has_fields(value: object) -> bool:
-    """Whether it is a dataclass or a NamedTuple."""
+    """Returns whether a value is an instance of a dataclass or a NamedTuple."""
     return not isinstance(value, type) and (hasattr(value, "_fields") or dataclasses.is_dataclass(value))
 
 
 def field_names(value: object) -> tuple[str, ...]:
-    """The arguments of a dataclass or a NamedTuple; empty for anything else."""
+    """Returns the argument names of a dataclass or a NamedTuple; empty for other values."""
     if dataclasses.is_dataclass(value):
         return tuple(field.name for field in dataclasses.fields(value) if field.init)
     names: tuple[str, ...] = getattr(value, "_fields", ())
@@ -92,11 +92,11 @@ def field_names(value: object) -> tuple[str, ...]:
 
 
 class Difference(NamedTuple):
-    """Where two specs in JSON differ.
+    """A difference of two specs in JSON.
 
     Args:
-        words: what differs, there and here.
-        form: whether one has a setting that the other does not know.
+        words: a description of the difference.
+        form: whether a setting exists in only one of them.
     """
 
     words: str
@@ -104,7 +104,7 @@ class Difference(NamedTuple):
 
 
 def differences(there: Json, here: Json, path: str = "") -> Iterator[Difference]:
-    """Where a spec that was found differs from the expected one."""
+    """Yields the differences of a stored spec (`there`) from the expected one (`here`)."""
     if not (isinstance(there, dict) and isinstance(here, dict)):
         if there != here:
             yield Difference(f"{path} is {_short(there)} there and {_short(here)} here")

@@ -1,4 +1,4 @@
-"""Executes runs, each in its folder: skips complete runs, resumes interrupted ones, rejects other runs' folders."""
+"""Executes runs, each in its folder: skips complete runs, resumes interrupted ones, rejects folders of other runs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def sweep(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
 ) -> dict[Spec, str]:
-    """Executes runs, skips complete ones, resumes interrupted ones. Returns the failed runs, with the reason.
+    """Executes runs, skips complete ones, resumes interrupted ones. Returns the failed runs with their errors.
 
     Args:
         specs: the runs.
         out: the root folder of all runs; if a run's folder holds another spec or damaged files, nothing is run.
-        jobs: the number of parallel runs, which divide the cores as threads; None: one per core.
+        jobs: the number of parallel runs, which share the cores; the default is one per core.
         watch: called with each event; its errors are logged and do not stop runs.
         engine: "local" for worker processes on this machine, or "ray" for tasks on a Ray cluster.
-        address: the Ray cluster, such as "auto", "host:port" or "ray://host:port"; None: starts one on this machine.
+        address: the Ray cluster, such as "auto", "host:port" or "ray://host:port"; by default one is started here.
     """
     run = _engine(engine, address)
     checkpoint_seconds()
@@ -95,7 +95,7 @@ def _examine(spec: Spec, out: pathlib.Path) -> Event | None:
     if not files.inside(out, spec.name, SPEC):
         for name in (DONE, CHECKPOINT):
             if files.inside(out, spec.name, name):
-                why = f"{name} is of an unknown run, since {SPEC} is missing; delete it to restart this run"
+                why = f"{name} belongs to an unknown run, because {SPEC} is missing; delete it to restart this run"
                 return Event(spec, failed=f"{out / spec.name}: {why}")
     return None
 
@@ -114,8 +114,8 @@ def _play(
 ) -> Generator[Event]:
     """Executes the runs of a wave and yields their events; skips runs that failed or whose source failed."""
     names = {spec.name for spec in failed}
-    deprived = [spec for spec in wave if spec not in failed and source_of(spec) in names]
-    for spec in deprived:
+    blocked = [spec for spec in wave if spec not in failed and source_of(spec) in names]
+    for spec in blocked:
         yield Event(spec, failed=f"{source_of(spec)}, which it starts from, failed")
     with contextlib.closing(run([spec for spec in wave if spec not in failed])) as events:
         yield from events
@@ -150,7 +150,7 @@ def is_complete(spec: Spec, out: pathlib.Path) -> bool:
     theirs["setting"] = fill_in(theirs["setting"], spec.setting)
     if theirs != mine:
         found = sorted(differences(theirs, mine), key=lambda difference: not difference.form)
-        what = "a run of another version of adeu, whose settings differ in form" if found[0].form else "another run"
+        what = "a run of another version of adeu, with different setting names" if found[0].form else "another run"
         how = "; ".join(difference.words for difference in found[:3])
         raise ValueError(f"{folder} holds {what}: {how}. Choose another --out, or delete that folder")
     return is_done(folder, out)

@@ -20,13 +20,13 @@ NAME = "events.out.tfevents.adeu"
 
 
 class EventFiles:
-    """Watches a sweep: each column of metrics.csv is a scalar over steps, updated when new rows are on disk.
+    """Watches a sweep and writes each column of metrics.csv as a scalar over steps, whenever new rows are on disk.
 
-    New rows go to a new file, so that each file is complete and a running TensorBoard sees them: it does not reopen
-    a file that was replaced. `tensorboard --logdir OUT` shows them; a run has the name of its folder.
+    New rows are written to a new file, because a running TensorBoard does not reopen a file that was replaced.
+    `tensorboard --logdir OUT` shows each run under the name of its folder.
 
     Args:
-        out: the folder of all runs.
+        out: the root folder of all runs.
     """
 
     def __init__(self, out: pathlib.Path) -> None:
@@ -56,7 +56,7 @@ class EventFiles:
             self._add(event.spec, read_metrics(path))
 
     def _add(self, spec: Spec, columns: dict[str, NDArray[Any]]) -> None:
-        """Writes the new rows. The files of earlier commands are replaced by one with all rows."""
+        """Writes the new rows; replaces the files of earlier commands by one with all rows."""
         folder, steps, first = Folder(self._out / spec.name, self._out), columns.pop("step"), self._rows.get(spec, 0)
         if spec not in self._files:
             for old in folder.path.glob(f"{NAME}*"):
@@ -67,7 +67,7 @@ class EventFiles:
             self._rows[spec] = len(steps)
 
     def _content(self, steps: NDArray[Any], columns: dict[str, NDArray[Any]], first: int) -> bytes:
-        """An event file of the rows from the first on."""
+        """Returns an event file with the rows from index `first` on."""
         buffer = io.BytesIO()
         writer = self._writer(buffer)
         self._write(writer, file_version="brain.Event:2")

@@ -1,10 +1,10 @@
-"""Executes one run from its checkpoint to its end: what a worker does, on this machine or on another.
+"""Executes one run in a worker.
 
 resume from the checkpoint, if there is one
-until all is done:
+until training is complete:
     train a piece, add its rows
     every few seconds: save a checkpoint
-metrics.csv, then done.json
+write metrics.csv, then done.json
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ CHECKPOINT_SECONDS = 5.0
 SECONDS_VARIABLE = "ADEU_CHECKPOINT_SECONDS"
 TELL_SECONDS = 0.2
 LARGEST_SHARE = 0.01
-"""The largest share of time spent on checkpoints: slow ones are written less often."""
+"""The largest share of time spent on checkpoints; slow checkpoints are written less often."""
 
 
 def checkpoint_seconds() -> float:
-    """The time between checkpoints: 5 seconds, or ADEU_CHECKPOINT_SECONDS of the environment."""
+    """Returns the time between checkpoints: the environment variable ADEU_CHECKPOINT_SECONDS, or 5 seconds."""
     text = os.environ.get(SECONDS_VARIABLE)
     if text is None:
         return CHECKPOINT_SECONDS
@@ -71,10 +71,10 @@ def work(
 
     Args:
         store: the run's files.
-        trainer: a fresh one.
+        trainer: a new trainer.
         tell: called with the progress of the run.
-        checkpoint_seconds: the time between checkpoints; 0: after each piece.
-        spec: the digest of the run's spec; rejects a checkpoint of another one.
+        checkpoint_seconds: the time between checkpoints; 0 saves one after each piece.
+        spec: the digest of the run's spec; a checkpoint with another digest is rejected.
     """
     metrics, row = Metrics(), dict[str, float]()
     if saved := load_checkpoint(store, spec):
@@ -83,7 +83,7 @@ def work(
             trainer.restore(arrays)
         except (ValueError, TypeError, LookupError) as error:
             raise UnusableError(
-                f"{CHECKPOINT} is not of this run ({error}); delete it to restart this run"
+                f"{CHECKPOINT} does not belong to this run ({error}); delete it to restart this run"
             ) from error
         metrics = Metrics(text)
     tell(Progress(trainer.done, trainer.total, trainer.steps, row))
@@ -118,6 +118,6 @@ def work(
 
 
 def _number(value: float | np.generic) -> float:
-    """A Python number from numpy's, because rows are sent as JSON."""
+    """Converts a numpy number to a Python number, because rows are sent as JSON."""
     number: float = value.item() if isinstance(value, np.generic) else value
     return number

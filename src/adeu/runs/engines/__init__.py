@@ -1,1 +1,1 @@
-"""Where runs execute: `local`, in processes of this machine; `ray`, on a cluster."""
+"""Engines that execute runs: `local` in processes on this machine, `ray` on a cluster."""

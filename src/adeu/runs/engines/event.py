@@ -1,4 +1,4 @@
-"""The events that engines report, and calling the watchers of them."""
+"""The events that engines report to watchers."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
 ATTEMPTS = 2
-"""The most attempts at a run whose workers die."""
+"""The maximum number of attempts at a run whose workers die."""
 
 
 class Event(NamedTuple):
-    """What happened to a run: one of the last four is set."""
+    """An event of a run; one of the last four fields is set."""
 
     spec: Spec
     progress: Progress | None = None
     finished: bool = False
     retried: str = ""
-    """Why its worker died; the run resumes in another worker."""
+    """The reason why its worker died; the run is tried again in another worker."""
     failed: str = ""
-    """Why it failed: a line and, if there is one, a traceback below it."""
+    """The reason why it failed: one line, followed by a traceback if there is one."""
 
 
 Watch = Callable[[Event], None]
 
 
 def harmless(watch: Watch) -> Watch:
-    """Calls a watcher; its errors do not affect the runs, and the first is logged in a line."""
+    """Wraps a watcher so that its errors do not affect the runs; logs the first error."""
     logged = False
 
     def call(event: Event) -> None:

@@ -1,7 +1,7 @@
-"""Runs in worker processes of this machine, several at once.
+"""Executes runs in worker processes on this machine, several at once.
 
-Each worker is served by a thread here, which sends it one run after the other and passes on its messages. A worker
-that dies does not affect the others: its run is tried once more, in a new one.
+Each worker has a thread in this process, which sends it one run at a time and forwards its messages. If a worker
+dies, its run is tried once more in a new worker; other workers are not affected.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ from adeu.runs.spec import Spec
 from adeu.runs.work import Progress
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from adeu.runs.engines.worker import main; main()"
-"""Sets the path after Python has started, so that no sitecustomize in these folders is run."""
+"""Sets the search path after Python has started, so that no sitecustomize in these folders runs."""
 PRINTED = 10_000
 """The most bytes kept of a worker's output."""
 PATIENCE_SECONDS = 1.0
-"""How long to wait for a dead worker's last output: its own children may hold the pipe open."""
+"""The time to wait for a dead worker's last output; its child processes may hold the pipe open."""
 
 
 def run(
     specs: Iterable[Spec], out: pathlib.Path, jobs: int | None = None, keep_open: tuple[int, ...] = ()
 ) -> Generator[Event]:
-    """Executes the runs, `jobs` at once, and yields events. Closing the iterator stops them where they are.
+    """Executes the runs, `jobs` at once, and yields events. Closing the generator stops the runs.
 
     Args:
         specs: the runs; each resumes from its folder's checkpoint.
-        out: the folder of all runs.
-        jobs: how many workers, which share the cores; None: one per core. A worker's threads do not depend on how
-            many runs there are, since a run's last digits depend on them: a resumed run gives the same result.
-        keep_open: file descriptors that stay open as long as any worker runs.
+        out: the root folder of all runs.
+        jobs: the number of workers, which share the cores; the default is one per core. The number of threads per
+            worker does not depend on the number of runs, because it affects the last digits of results: a resumed run
+            gives the same result.
+        keep_open: file descriptors that workers keep open.
     """
     waiting, events = deque(specs), queue.Queue[Event | BaseException | None]()
     jobs = jobs or cores()
@@ -85,7 +86,7 @@ def _serve(worker: _Worker, waiting: deque[Spec], out: pathlib.Path, events: que
                 break
             try:
                 job = job_of(spec, out)
-            except Exception as error:  # of its trainer or its source
+            except Exception as error:  # raised by its trainer or its source
                 events.put(Event(spec, failed=explain(error)))
             else:
                 _try(worker, spec, pickle.dumps((str(out / spec.name), str(out), job)), events)
@@ -109,7 +110,7 @@ def _try(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> 
 
 
 def _converse(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]) -> str:
-    """Sends the run and passes on the worker's messages; returns how the worker died, if it did."""
+    """Sends the run and forwards the worker's messages; returns the cause if the worker died, else ''."""
     with contextlib.suppress(BrokenPipeError):
         worker.send(task)
         while message := worker.receive():
@@ -124,9 +125,9 @@ def _converse(worker: _Worker, spec: Spec, task: bytes, events: queue.Queue[Any]
 
 
 class _Worker:
-    """A process that is started when first needed, and restarted after it died.
+    """A process that is started on first use, and restarted after it died.
 
-    Only `stop` may be called from other threads than the one that serves it.
+    Other threads than its own may only call `stop`.
     """
 
     def __init__(self, threads: int, keep_open: tuple[int, ...]) -> None:
@@ -154,12 +155,12 @@ class _Worker:
         self._process.stdin.flush()  # type: ignore[union-attr]
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message, None when the process has ended."""
+        """Returns the next message, or None if the process has ended."""
         line = self._process.stdout.readline()  # type: ignore[union-attr]
         return json.loads(line) if line.endswith(b"\n") else None
 
     def cause_of_death(self) -> str:
-        """How the process ended, and the last line it printed."""
+        """Returns how the process ended, with the last line it printed."""
         if self._process is None:
             return "its worker was stopped"
         code = self._process.wait()
@@ -169,14 +170,14 @@ class _Worker:
         return ": ".join([f"its worker {how}" + " (out of memory?)" * (code == -signal.SIGKILL), *words])
 
     def stop(self) -> None:
-        """Ends the process for good; `receive` then returns None."""
+        """Kills the process and prevents a restart; a blocked `receive` returns None."""
         with self._lock:
             self.stopped = True
             if self._process:
                 self._process.kill()
 
     def close(self) -> None:
-        """Lets the process end, by closing its input."""
+        """Closes the process's input, which ends it, and waits for its end."""
         if self._process:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()  # type: ignore[union-attr]
@@ -186,7 +187,7 @@ class _Worker:
 
 
 class _Tail(threading.Thread):
-    """Reads a stream to its end and keeps its tail, so that printing fills neither memory nor disk."""
+    """Reads a stream to its end and keeps only the tail, so that output fills neither memory nor disk."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)

@@ -1,8 +1,8 @@
-"""Runs as tasks on a Ray cluster, or on one that is started here and ends with the runs.
+"""Executes runs as tasks on a Ray cluster, or on a temporary one started on this machine.
 
 The cluster's nodes need not share a disk with the caller: tasks send their files to an inbox on the caller's node,
-and only the caller writes to the run folders. When a node dies, another node resumes from the last checkpoint
-here.
+and only the caller writes to the run folders. When a node dies, another node resumes its runs from the last
+checkpoint in these folders.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from adeu.runs.sources import job_of
 from adeu.runs.spec import Spec
 
 PATIENCE_SECONDS = 0.5
-"""How long to wait for messages before checking whether a task ended without one."""
+"""The time to wait for messages before checking for tasks that ended without one."""
 
 
 def run(
@@ -42,14 +42,14 @@ def run(
     keep_open: tuple[int, ...] = (),
     address: str | None = None,
 ) -> Generator[Event]:
-    """Executes the runs, `jobs` at once, and yields events. Closing the iterator stops them where they are.
+    """Executes the runs, `jobs` at once, and yields events. Closing the generator stops the runs.
 
     Args:
         specs: the runs; each resumes from its folder's checkpoint.
-        out: the folder of all runs, on the caller's disk.
-        jobs: how many at once; None: as many as the cluster has processors.
-        keep_open: unused: no other process writes to the folders.
-        address: of the cluster, as `ray.init` takes it; None: one is started here.
+        out: the root folder of all runs, on the caller's disk.
+        jobs: the number of parallel runs; the default is the number of the cluster's processors.
+        keep_open: unused, because no other process writes to the folders.
+        address: the address of the cluster for `ray.init`; by default a cluster is started on this machine.
     """
     waiting = deque(_Run(spec, out, Folder(out / spec.name, out)) for spec in specs)
     if not waiting:
@@ -62,7 +62,7 @@ def run(
                     one = waiting.popleft()
                     try:
                         tasks.start(one)
-                    except Exception as error:  # of its trainer, its source or its checkpoint
+                    except Exception as error:  # raised by its trainer, its source or its checkpoint
                         yield Event(one.spec, failed=explain(error))
                 for one, event in tasks.listen() if tasks.under_way else ():
                     if event.retried:
@@ -78,11 +78,11 @@ class _Run:
     out: pathlib.Path
     folder: Folder
     deaths: int = 0
-    """Deaths of its workers since its last checkpoint."""
+    """The number of its workers that died since its last checkpoint."""
 
 
 class _Tasks:
-    """The runs on the cluster, by attempt: messages of abandoned attempts are ignored."""
+    """The runs in progress on the cluster, by attempt; messages of abandoned attempts are ignored."""
 
     def __init__(self) -> None:
         self.under_way: dict[int, tuple[_Run, Any]] = {}
@@ -100,7 +100,7 @@ class _Tasks:
         self.under_way[attempt] = one, self._tasks[job.alone].remote(self._inbox, attempt, job, files, own_folders())
 
     def listen(self) -> Iterator[tuple[_Run, Event]]:
-        """The events since the last call; waits briefly for the first."""
+        """Yields the events since the last call; waits briefly for the first."""
         attempts = {end: attempt for attempt, (_, end) in self.under_way.items()}
         ended, _ = ray.wait(list(attempts), num_returns=len(attempts), timeout=0)
         for message in ray.get(self._inbox.take.remote(0.0 if ended else PATIENCE_SECONDS)):
@@ -135,7 +135,7 @@ class _Tasks:
 
 
 def _outcome(one: _Run, end: Any) -> Event:
-    """How a task ended."""
+    """Returns the event for a task that ended."""
     try:
         failed = ray.get(end)
     except ray.exceptions.RayTaskError as error:
@@ -163,7 +163,7 @@ def _cluster(address: str | None, jobs: int | None) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     terminate = signal.getsignal(signal.SIGTERM)
     try:
-        with contextlib.chdir("/"):  # Ray puts the working folder first on the path of its workers
+        with contextlib.chdir("/"):  # Ray puts the working folder first on the search path of its workers
             if address is None:
                 ray.init("local", num_cpus=jobs or cores(), include_dashboard=False, **quiet)
             else:
@@ -173,6 +173,8 @@ def _cluster(address: str | None, jobs: int | None) -> Iterator[None]:
         ray._private.worker._worker_logs_enabled = False  # else a dying node prints to stdout, even with --json
         yield
     except ConnectionError as error:
-        raise ValueError(f"the ray engine: --address takes a running cluster's, got {address!r}: {error}") from None
+        raise ValueError(
+            f"the ray engine: --address takes the address of a running cluster, got {address!r}: {error}"
+        ) from None
     finally:
         ray.shutdown()

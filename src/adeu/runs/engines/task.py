@@ -1,6 +1,6 @@
-"""A run as a task of a cluster: it sends its files and progress to an inbox, and the caller collects them.
+"""Executes a run as a task on a cluster; sends its files and progress to an inbox that the caller reads.
 
-It imports nothing that the run does not need, so that a node loads no framework for a tabular run.
+This module imports only what every run needs, so that a node loads no framework for a tabular run.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from adeu.runs.work import Progress
 
 
 class Message(NamedTuple):
-    """A task's message: its progress, or the new content of a file; None removes the file."""
+    """A task's message: its progress, or the new content of a file; with `content=None`, the file is removed."""
 
     attempt: int
-    """The attempt at a run that sent it."""
+    """The number of the attempt that sent it."""
     progress: Progress | None = None
     name: str = ""
     content: bytes | None = None
 
 
 class Inbox:
-    """An actor that stores messages in the order of arrival until the caller collects them."""
+    """A Ray actor that stores messages in order of arrival until the caller collects them."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
@@ -65,18 +65,18 @@ class RemoteStore:
         self.send(Message(self._attempt, name=name))
 
     def send(self, message: Message) -> None:
-        """Returns when the message has arrived, so that the messages of a task stay in order."""
+        """Sends a message and waits for its arrival, so that messages of a task stay in order."""
         ray.get(self._inbox.put.remote(message))
 
 
 def task(inbox: Any, attempt: int, job: WorkerJob, files: dict[str, bytes], folders: list[str]) -> str:
-    """Executes a run to its end; returns why it failed, if it did.
+    """Executes a run to its end; returns the error if it failed, else an empty string.
 
     Args:
-        inbox: where to send messages.
-        attempt: at the run.
+        inbox: the inbox for messages.
+        attempt: the number of this attempt.
         job: the run.
-        files: the run's files that the caller has.
+        files: the existing files of the run, by name.
         folders: appended to the search path for modules.
     """
     sys.path += [folder for folder in folders if folder not in sys.path]

@@ -1,4 +1,4 @@
-"""How many threads a worker's libraries may use."""
+"""Limits the number of threads that libraries use in a worker."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ NAMES = (
 
 
 def limit(threads: int) -> dict[str, str]:
-    """The environment variables that set this for each library; NPROC is JAX's."""
+    """Returns environment variables that limit the threads of each library; NPROC is for JAX."""
     flags = os.environ.get("XLA_FLAGS", "") + f" --xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
     return dict.fromkeys(NAMES, str(threads)) | {"XLA_FLAGS": flags.strip()}

@@ -1,6 +1,6 @@
 """A worker process: reads runs from standard input, one at a time, and reports on standard output.
 
-It ends with the process that started it: when the input closes, it stops at once, even during a run.
+When standard input closes, for example because the parent process ended, the worker exits at once, even during a run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adeu.runs.work import Progress
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent handles it
     out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # anything printed goes to stderr, not among the messages
+    os.dup2(2, 1)  # print to stderr, because stdout is for messages
     tasks: queue.Queue[Any] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
 
@@ -53,7 +53,7 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
             tasks.put(pickle.load(source))
     except EOFError:
         code = 0
-    except BaseException:  # a message truncated because its sender ended
+    except BaseException:  # a message that was truncated because the sender ended
         traceback.print_exc()
     finally:
         os._exit(code)  # even if nobody reads the traceback

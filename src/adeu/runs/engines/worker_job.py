@@ -1,6 +1,6 @@
-"""A run as it is sent to a worker, and an error as it is sent back.
+"""The data of a run that is sent to a worker, and the error that is sent back.
 
-It imports nothing that the run does not need, so that a worker loads no framework for a tabular run.
+This module imports only what every run needs, so that a worker loads no framework for a tabular run.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from adeu.runs.folder import Store, UnusableError
 from adeu.runs.work import Progress, work
 
 LONGEST = 20_000
-"""The most characters of an error and its traceback."""
+"""The maximum length of an error message, and of its traceback."""
 
 
 class WorkerJob(NamedTuple):
-    """What a worker needs for a run."""
+    """The data that a worker needs for a run."""
 
     trainer: bytes
-    """Pickled separately, so that a worker that cannot load it can report so."""
+    """Pickled separately, so that a worker that fails to load it can report the error."""
     spec: str
     """The digest of the run's spec."""
     checkpoint_seconds: float
     alone: bool = False
-    """Whether the worker ends with it."""
+    """Whether the worker process ends after this run."""
 
 
 def perform(job: WorkerJob, store: Store, tell: Callable[[Progress], None]) -> None:
@@ -35,7 +35,7 @@ def perform(job: WorkerJob, store: Store, tell: Callable[[Progress], None]) -> N
 
 
 def explain(error: BaseException) -> str:
-    """An error in a line and, below it, its traceback; no traceback for an unusable file."""
+    """Returns an error as one line, followed by its traceback; without traceback for an `UnusableError`."""
     try:
         line = f"{type(error).__name__}: {error}"
     except Exception:  # an error that cannot be printed

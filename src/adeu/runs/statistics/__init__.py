@@ -1,4 +1,4 @@
-"""Figures over seeds, each with a 95% interval of correct coverage, or with none.
+"""Figures over seeds, with 95% confidence intervals where a method with correct coverage exists.
 
 | figure | interval | from |
 | --- | --- | --- |
@@ -6,9 +6,9 @@
 | `share`, `profile`, `improvement` | Wilson's, of a share | 1 seed |
 | `median` | between two order statistics | 6 seeds |
 | `peak`, the max of the average run | none | |
-| `difference`, of two methods by seed | that of the figure it is a difference of | |
+| `difference`, of two methods by seed | that of the chosen figure | |
 
-`benchmarks/interval_coverage.py` simulates the coverage of each.
+`benchmarks/interval_coverage.py` simulates their coverage.
 """
 
 from __future__ import annotations

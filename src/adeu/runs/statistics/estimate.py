@@ -14,14 +14,14 @@ from adeu.core import check
 Floats = NDArray[np.float64]
 
 Curves = Mapping[str, Floats]
-"""A case's runs: the columns of metrics.csv, each of shape (seeds, rows), and `seed`, of shape (seeds,)."""
+"""The runs of a case: the columns of metrics.csv, each of shape (seeds, rows), and `seed`, of shape (seeds,)."""
 
 FEWEST = 5
 """The fewest seeds for an interval of a mean: with fewer, valid intervals are too wide to be useful."""
 
 
 class Estimate(NamedTuple):
-    """A figure and its 95% interval; None if there is none. A `low` without a `high` is open above."""
+    """A figure and its 95% interval; missing values are None. With `low` but no `high`, it is unbounded above."""
 
     value: float | None
     low: float | None
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Figures and their 95% intervals, pointwise; NaN where there is none."""
+    """Figures and their pointwise 95% intervals; missing values are NaN."""
 
     value: Floats
     low: Floats
@@ -37,12 +37,12 @@ class Band(NamedTuple):
 
 
 def as_estimate(value: float | Floats, low: float | Floats = math.nan, high: float | Floats = math.nan) -> Estimate:
-    """From scalars or 0-d arrays; what is not finite becomes None."""
+    """Converts scalars or 0-d arrays to an estimate; values that are not finite become None."""
     return Estimate(*(each if math.isfinite(each) else None for each in map(float, (value, low, high))))
 
 
 def known_mean(values: ArrayLike, axis: int) -> Floats:
-    """The mean of the numbers that are not NaN; NaN if all are."""
+    """Returns the mean along an axis, ignoring NaN; NaN if all values are."""
     array = np.asarray(values, float)
     known = ~np.isnan(array)
     with np.errstate(invalid="ignore"):
@@ -50,17 +50,17 @@ def known_mean(values: ArrayLike, axis: int) -> Floats:
 
 
 def total(values: Floats | NDArray[np.bool_], axis: int | tuple[int, ...], keepdims: bool = False) -> Floats:
-    """The sum along axes."""
+    """Returns the sum along axes."""
     return np.asarray(values.sum(axis=axis, keepdims=keepdims), float)
 
 
 def average(values: Floats, axis: int | tuple[int, ...], keepdims: bool = False) -> Floats:
-    """The mean along axes."""
+    """Returns the mean along axes."""
     return np.asarray(values.mean(axis=axis, keepdims=keepdims), float)
 
 
 def as_values(owner: str, values: ArrayLike) -> Floats:
-    """A number for each seed."""
+    """Checks and returns an array with one number per seed."""
     array = np.asarray(values, float)
     if array.ndim != 1 or not array.size:
         check.refuse(owner, "values", "an array of shape (seeds,)", f"shape {array.shape}")
@@ -68,7 +68,7 @@ def as_values(owner: str, values: ArrayLike) -> Floats:
 
 
 def as_scores(owner: str, scores: ArrayLike) -> Floats:
-    """A number for each run, of shape (seeds, tasks)."""
+    """Checks the scores and returns them with shape (seeds, tasks)."""
     array = np.asarray(scores, float)
     if array.ndim not in (1, 2) or not array.size:
         check.refuse(owner, "scores", "an array of shape (seeds,) or (seeds, tasks)", f"shape {array.shape}")

@@ -1,7 +1,7 @@
-"""Means, with intervals by Student's t, corrected for skewness.
+"""Means, with Student's t intervals corrected for skewness.
 
-Runs are skewed: a few lucky ones earn most of the mean. Then (mean - mu)/error is not t distributed, and such
-intervals miss the truth on one side. Hall's transformation removes the skewness, in closed form.
+Scores of runs are skewed: a few lucky runs contribute most of the mean. Then (mean - mu)/error is not t distributed,
+and ordinary t intervals miss the true mean on one side. Hall's transformation removes the skewness, in closed form.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Limits = tuple[Floats, Floats, Floats]
 
 
 def mean(scores: ArrayLike) -> Estimate:
-    """The mean over runs, with an interval by Hall's transformation of Student's t.
+    """Returns the mean over runs, with an interval by Hall's transformation of Student's t.
 
     With the standard error e and the skewness a of the mean (of one task: s/sqrt(n) and g/sqrt(n), where g is the
-    runs' skewness) and T = (mean - mu)/e, the interval holds every mu for which
+    runs' skewness) and T = (mean - mu)/e, the interval contains every mu for which
 
         Q(T) = T + a T^2/3 + a^2 T^3/27 + a/6
 
-    lies between the quantiles of Student's t with n - 1 degrees of freedom. Over several tasks, seeds vary within
-    each task, and the degrees of freedom are Welch's and Satterthwaite's.
+    lies between the quantiles of Student's t with n - 1 degrees of freedom. With several tasks, variances are
+    computed within each task, and the degrees of freedom are those of Welch and Satterthwaite.
 
     Args:
-        scores: a number for each run, of shape (seeds,) or (seeds, tasks). No figure if one is not finite; no
-            interval with fewer than 5 seeds, or if all are equal.
+        scores: a number for each run, of shape (seeds,) or (seeds, tasks). The value is None if a score is not
+            finite; the interval is None with fewer than 5 seeds, or if all scores are equal.
 
     Examples:
         >>> value, low, high = mean([3.0, 5.0, 4.0, 4.0, 14.0])
@@ -49,16 +49,17 @@ def mean(scores: ArrayLike) -> Estimate:
 
 
 def iqm(scores: ArrayLike) -> Estimate:
-    """The interquartile mean, the mean of the middle half of the runs: as robust as a median, with less noise.
+    """Returns the interquartile mean, the mean of the middle half of the runs.
 
-    The value is rliable's and `scipy.stats.trim_mean(scores, 0.25)`. The interval is that of `mean`, with the
-    standard error of a trimmed mean: of n runs, c = n // 4 are cut off at each end and h = n - 2c are left; with s_w
-    the winsorized standard deviation (those cut off are set to the nearest one left),
+    It is robust to outliers, with less noise than a median. The value equals that of rliable and of
+    `scipy.stats.trim_mean(scores, 0.25)`. The interval is that of `mean`, with the standard error of a trimmed mean:
+    of n runs, c = n // 4 are cut off at each end and h = n - 2c are left; with s_w the winsorized standard
+    deviation (runs that are cut off are set to the nearest one left),
 
         e^2 = (n - 1) s_w^2 / (h (h - 1)),     h - 1 degrees of freedom.
 
     Args:
-        scores: as for `mean`; all tasks together make one IQM.
+        scores: as for `mean`; the runs of all tasks are pooled.
 
     Examples:
         >>> iqm([0.0, 1.0, 3.0, 100.0])
@@ -75,14 +76,15 @@ def iqm(scores: ArrayLike) -> Estimate:
 
 
 def ratio(pairs: ArrayLike) -> Estimate:
-    """A ratio of two sums over seeds, such as the share of all states with some property.
+    """Returns a ratio of two sums over seeds, such as the share of all states with some property.
 
         r = sum_i a_i / sum_i b_i
 
-    Its interval is that of the mean of r + (a_i - r b_i)/b, with b the mean of the b_i: r, linearised.
+    Its interval is that of the mean of r + (a_i - r b_i)/b, the linearisation of r, with b the mean of the b_i.
 
     Args:
-        pairs: a_i and b_i of each seed, of shape (seeds, 2). No figure if the b_i add up to 0.
+        pairs: a_i and b_i of each seed, of shape (seeds, 2). The value is None if a number is not finite or the b_i
+            add up to 0.
 
     Examples:
         >>> value, low, high = ratio([[9, 10], [14, 20], [24, 30], [7, 10], [4, 5]])
@@ -103,12 +105,12 @@ def ratio(pairs: ArrayLike) -> Estimate:
 
 
 def peak(curve: ArrayLike) -> Estimate:
-    """The max of the average run, the highest point of the seed-averaged curve; without an interval.
+    """Returns the max of the average run, the highest point of the seed-averaged curve, without an interval.
 
         max_k (1/n) sum_i x_ik
 
-    It is biased up, more so with fewer seeds: the max picks the luckiest evaluation. Over a flat
-    curve of 20 evaluations it is 1.9 standard errors above the truth, and the bootstrap's interval wholly above it.
+    It is biased upwards, more so with fewer seeds, because the max picks the luckiest evaluation. For a flat curve of
+    20 evaluations it is 1.9 standard errors above the true value, and the bootstrap interval lies entirely above it.
 
     Args:
         curve: of shape (seeds, rows).
@@ -124,7 +126,7 @@ def peak(curve: ArrayLike) -> Estimate:
 
 
 def band(curve: ArrayLike) -> Band:
-    """`mean` at each row of a curve: its interval holds pointwise, for each row alone.
+    """Returns `mean` at each row of a curve, with pointwise intervals.
 
     Args:
         curve: of shape (seeds, rows).
@@ -135,19 +137,19 @@ def band(curve: ArrayLike) -> Band:
         [3. 3.] [1.04  nan] [4.96  nan]
 
     References:
-        That of `mean`.
+        See `mean`.
     """
     with np.errstate(invalid="ignore"):
         return Band(*mean_limits(np.asarray(curve, float).T[..., None]))
 
 
 def mean_limits(scores: Floats) -> Limits:
-    """Means and their intervals, for a batch of shape (..., seeds, tasks); NaN where there is none."""
+    """Returns means and their intervals for a batch of shape (..., seeds, tasks); missing values are NaN."""
     return _skewed(average(scores, axis=(-2, -1)), scores)
 
 
 def iqm_limits(scores: Floats) -> Limits:
-    """IQMs and their intervals, for a batch of shape (..., seeds, tasks); NaN where there is none."""
+    """Returns IQMs and their intervals for a batch of shape (..., seeds, tasks); missing values are NaN."""
     seeds, tasks = scores.shape[-2:]
     runs = seeds * tasks
     cut = runs // 4
@@ -162,7 +164,7 @@ def iqm_limits(scores: Floats) -> Limits:
 
 
 def _skewed(value: Floats, parts: Floats, freedom: float | Floats | None = None, wider: float = 1.0) -> Limits:
-    """The interval of a value whose error is that of the mean of `parts`, of shape (..., seeds, tasks)."""
+    """Returns the interval of a value whose error is that of the mean of `parts`, of shape (..., seeds, tasks)."""
     seeds, tasks = parts.shape[-2:]
     if seeds < FEWEST:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
@@ -180,7 +182,7 @@ def _skewed(value: Floats, parts: Floats, freedom: float | Floats | None = None,
 
 
 def _inverse(q: Floats, a: Floats) -> Floats:
-    """The T with Q(T) = q: 3/a (cbrt(1 + a (q - a/6)) - 1), written without a division by a, which may be 0."""
+    """Solves Q(T) = q: T = 3/a (cbrt(1 + a (q - a/6)) - 1), without dividing by a, which may be 0."""
     shifted = q - a / 6
     root = np.cbrt(1 + a * shifted)
     return np.asarray(3 * shifted / (1 + root + root**2))

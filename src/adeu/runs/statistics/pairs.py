@@ -1,7 +1,7 @@
-"""Two methods, compared seed by seed.
+"""Compares two methods seed by seed.
 
-Runs of one seed share what the seed decides, such as the task's random draws and first weights. Their difference
-removes that; if they share nothing, it is still valid.
+Runs with the same seed share everything that the seed determines, such as the random draws of the task and the
+initial weights. Their difference removes this shared variation. If they share nothing, the comparison is still valid.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from adeu.runs.statistics.shares import Z, share, wilson
 
 
 def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Estimate] = mean) -> Estimate:
-    """The difference of two methods, paired by seed.
+    """Returns the difference of two methods, paired by seed.
 
         over_i (x_i - y_i)
 
-    For shares, where each x_i - y_i is -1, 0 or 1, the interval is Bonett and Price's: with the shares p of seeds in
-    which only ours succeeded and q in which only theirs did, each of n + 2 seeds after one of each kind is added,
+    For shares, where each x_i - y_i is -1, 0 or 1, the interval is that of Bonett and Price. One seed in which only
+    ours succeeded and one in which only theirs did are added; p and q are the shares of these two kinds among the
+    n + 2 seeds,
 
         p - q -+ z sqrt((p + q - (p - q)^2)/(n + 2))
 
     Args:
         ours: a number for each seed.
-        theirs: the same of the other method, in the same order of seeds.
+        theirs: the numbers of the other method, in the same order of seeds.
         over: `mean`, `iqm`, `median` or `share`. A median of differences is not the difference of medians.
 
     Examples:
@@ -47,7 +48,7 @@ def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Esti
     """
     x, y = _paired("difference", ours, theirs)
     if over is not share:
-        with np.errstate(invalid="ignore"):  # inf - inf (never in both) is NaN
+        with np.errstate(invalid="ignore"):  # inf - inf is NaN
             return over(x - y)
     seeds = len(x) + 2
     p, q = (np.count_nonzero(x > y) + 1) / seeds, (np.count_nonzero(x < y) + 1) / seeds
@@ -56,17 +57,17 @@ def difference(ours: ArrayLike, theirs: ArrayLike, over: Callable[[Floats], Esti
 
 
 def improvement(ours: ArrayLike, theirs: ArrayLike) -> Estimate:
-    """The probability that a run of ours beats theirs of the same seed, ties counting half, with `wilson`'s interval.
+    """Returns the probability that our run beats theirs of the same seed, with `wilson`'s interval; ties count half.
 
         (1/n) sum_i [x_i > y_i] + [x_i = y_i]/2
 
-    rliable's probability of improvement compares each run with each, so that its n^2 comparisons are not independent,
-    and its bootstrap gives methods that never lost the interval from 1 to 1. These n are independent for any
-    distribution of the runs, so Wilson's interval holds; with ties it is conservative.
+    rliable's probability of improvement compares all pairs of runs, so its n^2 comparisons are not independent, and
+    its bootstrap interval for a method that never lost is [1, 1]. The n comparisons here are independent for any
+    distribution of the runs, so Wilson's interval is valid; with ties it is conservative.
 
     Args:
         ours: a number for each seed, larger is better; infinity is allowed.
-        theirs: the same of the other method, in the same order of seeds.
+        theirs: the numbers of the other method, in the same order of seeds.
 
     Examples:
         >>> value, low, high = improvement([5.0, 7.0, 6.0, 9.0, 8.0], [4.0, 4.0, 6.0, 7.0, 5.0])

@@ -1,4 +1,4 @@
-"""Figures that count runs: shares, and medians, for which a run's value may be "never"."""
+"""Shares and medians over runs; medians accept infinite values, for runs that never reach a goal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Z = float(scipy.special.ndtri(0.975))
 
 
 def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
-    """Wilson's 95% interval of a share p of n runs, for one run or more.
+    """Returns Wilson's 95% interval of a share p of n >= 1 runs.
 
         (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n),     z = 1.96
 
     Its coverage is 95% on average over all true shares; near 0 or 1 it can fall to 84%.
 
     Args:
-        share: one, or an array of them.
+        share: p, or an array of shares.
         runs: n.
 
     Examples:
@@ -41,12 +41,13 @@ def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
     middle = p + Z**2 / (2 * runs)
     half = Z * np.sqrt(p * (1 - p) / runs + Z**2 / (4 * runs**2))
     scale = 1 + Z**2 / runs
+    # At 0 and 1 the bounds are exact, without rounding errors.
     low, high = np.where(p == 0, 0.0, (middle - half) / scale), np.where(p == 1, 1.0, (middle + half) / scale)
-    return low, high  # 0 and 1 without rounding
+    return low, high
 
 
 def share(values: ArrayLike) -> Estimate:
-    """The share of runs that succeeded, with `wilson`'s interval.
+    """Returns the share of runs that succeeded, with `wilson`'s interval.
 
     Args:
         values: whether each seed succeeded, 0 or 1.
@@ -57,7 +58,7 @@ def share(values: ArrayLike) -> Estimate:
         0.80 (0.38 to 0.96)
 
     References:
-        Those of `wilson`.
+        See `wilson`.
     """
     array = as_values("share", values)
     if not np.isin(array, (0, 1)).all():
@@ -66,15 +67,16 @@ def share(values: ArrayLike) -> Estimate:
 
 
 def median(values: ArrayLike) -> Estimate:
-    """The median over runs, with an interval between two order statistics, valid for any distribution of the runs.
+    """Returns the median over runs, with an interval between order statistics that is valid for any distribution.
 
         [x_(k), x_(n+1-k)],  the largest k with P(Binomial(n, 1/2) < k) <= 0.025
 
-    which has a coverage of at least 95%. A run that never got there counts as later than all others: a median or an
-    end of the interval that falls on such a run is None.
+    Its coverage is at least 95%. Infinity stands for a run that never reached the goal; if the median or a bound of
+    the interval is infinite, it is None.
 
     Args:
-        values: a number for each seed; infinity: never. No figure if one is NaN; no interval with fewer than 6.
+        values: a number for each seed, or infinity. The value is None if one is NaN; the interval is None with fewer
+            than 6 seeds.
 
     Examples:
         >>> median([30.0, 10.0, 20.0, 60.0, 50.0, 40.0])
@@ -97,14 +99,14 @@ def median(values: ArrayLike) -> Estimate:
 
 
 def profile(scores: ArrayLike, levels: Sequence[float] | Floats) -> Band:
-    """The share of runs that score more than each level, with `wilson`'s interval at each.
+    """Returns the share of runs that score more than each level, with `wilson`'s interval at each level.
 
-    The shares are those of rliable's `run_score_deviation`. Runs of several tasks are pooled; the interval is then
-    conservative.
+    The shares equal those of rliable's `run_score_deviation`. Runs of several tasks are pooled, which makes the
+    interval conservative.
 
     Args:
         scores: a number for each run, of shape (seeds,) or (seeds, tasks).
-        levels: where to count.
+        levels: the levels to compare with.
 
     Examples:
         >>> value, low, high = profile([[0.0, 2.0], [1.0, 3.0]], [0.5, 2.5])

@@ -1,1 +1,1 @@
-"""What trains a run: `trainer` is the contract, the others implement it for each loop."""
+"""Trainers of runs: `trainer` defines the interface, the other modules implement it for each kind of loop."""

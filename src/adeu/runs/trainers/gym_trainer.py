@@ -1,4 +1,4 @@
-"""An agent in a Gymnasium environment, as a run."""
+"""Trains an agent in a Gymnasium environment as a run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from adeu.runs.trainers.trainer import Arrays, Piece, Row
 
 @dataclasses.dataclass
 class GymTrainer:
-    """Trains a loop, an episode at a time.
+    """Trains a `GymLoop`, one episode at a time.
 
     Args:
-        build: makes the loop, in the worker.
-        total: how many steps the loop trains.
+        build: creates the loop, in the worker.
+        total: the number of training steps.
         goal: the mean return of greedy episodes that solves the task.
-        alone: whether its worker takes no other run: parts outside of JAX may keep what they learn in their module.
+        alone: whether its worker executes no other run; needed for parts outside of JAX with state in their modules.
     """
 
     build: Callable[[], GymLoop]
@@ -51,7 +51,7 @@ class GymTrainer:
         return Piece(solved, traces)
 
     def kept(self) -> Arrays:
-        """Each step's spread and whether f decided it, and the single greedy episodes, if the loop records them."""
+        """Returns the recorded spreads, whether f decided them, and the single greedy episodes, if enabled."""
         loop = self._loop
         spreads: Arrays = {"spread": loop.spreads, "asked": loop.asked} if loop.recorded else {}
         return spreads | ({"singles": np.array(loop.singles, float)} if loop.single_every else {})

@@ -1,4 +1,4 @@
-"""An agent whose loop is compiled with its environment, as a run."""
+"""Trains an agent in a JAX environment as a run, with a compiled loop."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ WATCHED = ("spread", "explored", "saturated", "spread_p10", "spread_p90")
 
 @dataclasses.dataclass
 class JaxTrainer:
-    """Trains an evaluation at a time.
+    """Trains a `JaxLoop`, one evaluation at a time.
 
     Args:
-        loop: what to train.
-        seed: of all random numbers.
+        loop: the loop to train.
+        seed: the seed of all random numbers.
         most: the maximum number of steps, a multiple of the loop's `evaluate_every`.
         goal: the mean return of greedy episodes that solves the task.
-        enough: ends the run after this many solved evaluations in a row; 0: never.
+        enough: ends the run after this many solved evaluations in a row; 0 disables this.
         given: the arrays that the loop takes, with an entry per step.
-        recorded: whether the complete run keeps each step's spread and whether f was asked.
-        traced_at: fractions of `most` at which an episode is written down step by step, as `trace_episode` plays it;
-            1: when the run ends.
+        recorded: whether the complete run keeps each step's spread and whether f decided it.
+        traced_at: fractions of `most` at which `trace_episode` records an episode; 1 is the end of the run.
     """
 
     loop: JaxLoop
@@ -104,13 +103,13 @@ class JaxTrainer:
         return Piece([row], traces | self._trace(fractions))
 
     def _trace(self, fractions: list[float]) -> dict[str, Columns]:
-        """An episode as it would be now, by the name of the latest of these fractions; none for none."""
+        """Records an episode with the current state, named after the largest fraction; empty without fractions."""
         if not fractions:
             return {}
         return {trace_name(max(fractions)): trace_episode(self.loop, self._state, self.given)}
 
     def kept(self) -> Arrays:
-        """Each step's spread and whether f was asked, where that is recorded."""
+        """Returns each step's spread and whether f decided it, if `recorded`."""
         steps = self.steps
         return {"spread": self.spreads[:steps], "asked": self.asked[:steps]} if self.recorded else {}
 

@@ -1,4 +1,4 @@
-"""Tabular Q-learning as a run."""
+"""Trains tabular Q-learning as a run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SUMMED = ("steps", "violations", "explored", "switches", "uncertainty", "spread"
 
 @dataclasses.dataclass
 class TabularTrainer:
-    """Trains a job, an evaluation at a time, and traces single episodes.
+    """Trains a job, one evaluation at a time, and traces single episodes.
 
     Args:
-        job: what to train.
-        goal: the return of a greedy episode that solves the task; in a stochastic table, where an episode may be
-            lucky, the expected return of the greedy policy.
-        traced: the episodes to trace, counted from 1.
+        job: the job to train.
+        goal: the return of a greedy episode that solves the task. In a stochastic table, where a single episode may
+            be lucky, it is compared with the expected return of the greedy policy instead.
+        traced: the numbers of the episodes to trace, counted from 1.
     """
 
     job: Job
@@ -86,7 +86,7 @@ class TabularTrainer:
         }
 
     def _expected(self, returned: float) -> float:
-        """The return that is compared with the goal, from that of a greedy episode."""
+        """Returns the return to compare with the goal: `returned`, or the expected one in a stochastic table."""
         job = self.job
         if not isinstance(job.model, Stochastic) or self.goal == math.inf:
             return returned

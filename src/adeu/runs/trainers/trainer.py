@@ -1,4 +1,4 @@
-"""What a run needs of an agent, of any kind."""
+"""The interface of trainers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Trainer(Protocol):
     """Trains piece by piece. Results do not depend on the pieces, nor on saving and resuming."""
 
     unit: str
-    """What `total` and `done` count."""
+    """The unit of `total` and `done`."""
 
     @property
     def total(self) -> int: ...
@@ -42,25 +42,25 @@ class Trainer(Protocol):
 
     @property
     def most_steps(self) -> int:
-        """Environment steps of the whole training, at most."""
+        """The maximum number of environment steps of the whole training."""
         ...
 
     @property
     def steps(self) -> int:
-        """Environment steps so far."""
+        """The number of environment steps so far."""
         ...
 
     def advance(self) -> Piece:
-        """Trains to the next evaluation or the end of an episode, for about a second at most."""
+        """Trains to the next evaluation or the end of an episode; should take at most about a second."""
         ...
 
     def arrays(self) -> Arrays:
-        """Everything that changes in training, as `restore` needs it to resume from here.
+        """Returns the state of training for `restore`.
 
-        Empty: it cannot be saved, and an interrupted run restarts.
+        Empty if it cannot be saved; an interrupted run then restarts.
         """
         ...
 
     def restore(self, arrays: Arrays) -> None:
-        """Resumes from these arrays, in a fresh trainer of the same setting and seed."""
+        """Restores a state returned by `arrays`, in a new trainer with the same setting and seed."""
         ...
