@@ -24,7 +24,7 @@ from adeu.runs.display import Display
 from adeu.runs.engines.event import Event
 from adeu.runs.folder import CHECKPOINT, DONE, METRICS, SPEC, Folder, done, load_checkpoint, to_csv
 from adeu.runs.spec import Spec
-from adeu.runs.sweep import sweep
+from adeu.runs.sweep import _prepare, sweep
 from adeu.runs.trainers.trainer import Piece
 from adeu.runs.work import work
 from tests.command import run_here
@@ -256,13 +256,14 @@ def test_bad_checkpoints_fail_only_their_runs_and_are_never_unpickled(tmp_path, 
     bad = CHECKPOINTS | broken(tmp_path / "real")
     *specs, good = (Spec("lake", "adeu", seed, SETTING) for seed in range(len(bad) + 1))
     paths = [tmp_path / "out" / spec.name / CHECKPOINT for spec in specs]
-    for path, content in zip(paths, bad.values(), strict=True):
+    for spec, path, content in zip(specs, paths, bad.values(), strict=True):
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
+        assert _prepare(spec, tmp_path / "out") is None
     failed = sweep([*specs, good], tmp_path / "out", jobs=1)
     assert list(failed) == specs
     for kind, reason in zip(bad, failed.values(), strict=True):
-        assert "checkpoint/state.npz belongs to an unknown run" in reason, kind
+        assert reason.startswith("UnusableError: checkpoint/state.npz "), kind
         assert "delete it to restart this run" in reason, kind
     assert not list(tmp_path.rglob("exploded"))
     for path in paths:
