@@ -282,7 +282,7 @@ class TestTrain:
         monkeypatch.chdir(tmp_path)
         both = run_here("train", *few, "--seeds", "0:2", "--out", "both")
         assert both.returncode == 0, both.stderr
-        assert "what outside:learn learns is not saved: an interrupted run starts again" in both.stderr
+        assert "the state of outside:learn is not saved: an interrupted run restarts" in both.stderr
         assert run_here("train", *few, "--seeds", "1", "--out", "alone").returncode == 0
         (alone,) = (tmp_path / "alone").rglob("metrics.csv")
         second = tmp_path / "both" / alone.relative_to(tmp_path / "alone")

@@ -101,7 +101,7 @@ def test_without_a_saved_state_there_is_no_checkpoint(tmp_path):
     setting = TrainingSetting(
         "CartPole-v1", dqn(Novelty().part(saved=False)), steps=100, warmup=20, evaluate_every=50
     )
-    with pytest.warns(UserWarning, match=r"Novelty.learn.* is not saved: an interrupted run starts again"):
+    with pytest.warns(UserWarning, match=r"Novelty.learn.* is not saved: an interrupted run restarts"):
         assert setting.trainer(0).alone
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -178,9 +178,9 @@ def test_an_unsuitable_source_is_rejected():
     setting, kept = shuffled_setting(), recorded()
     with pytest.raises(ValueError, match="a control: its source takes a run of 5,500 steps, got '100'"):
         controlled(setting, 0, {name: values[:100] for name, values in kept.items()})
-    with pytest.raises(ValueError, match="its source takes a run that recorded when f was asked"):
+    with pytest.raises(ValueError, match="its source takes a run that recorded where f decided the spread"):
         controlled(setting, 0, {"spread": kept["spread"]})
-    with pytest.raises(ValueError, match="its source takes a run in which f was asked after the random start"):
+    with pytest.raises(ValueError, match="its source takes a run in which f decided a spread after the warm-up"):
         controlled(setting, 0, kept | {"asked": np.arange(STEPS) < WARMUP})
 
 

@@ -53,7 +53,7 @@ def test_the_main_table_has_the_form_of_the_paper():
             assert (pair in bold) == (place >= 4)  # no-noise is a control and not in the table
     assert "paper 376; 631" in text
     assert "IQM 1,500" in text
-    assert "biased up over few seeds" in text
+    assert "biased up with few seeds" in text
 
 
 @pytest.mark.parametrize("name", ["mujoco", "mujoco-td3"])
@@ -94,7 +94,7 @@ def test_a_share_shows_its_number_of_runs_and_an_open_interval_its_lower_end():
     assert "5 of 6" in text
     assert "44% to 97%" in text
     assert "at least 10,000" in text  # the interval of the median includes a run that never solved it
-    assert "more than bdqn, seed by seed" in text
+    assert "difference from bdqn seed by seed" in text
     assert "better 92% (52% to 99%)" in text  # neither solved it: a tie
     sea, rows = rows_of("ucb", [1e4, 2e4, 3e4, 4e4, 5e4, 6e4])
     text, _ = printed(table(sea, rows))

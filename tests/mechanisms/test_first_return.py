@@ -213,8 +213,10 @@ def test_the_tabular_form_agrees():
 
 def test_parts_without_a_tabular_form_are_rejected():
     model = tabular.from_mdp(LAKE)
-    with pytest.raises(TypeError, match=r"FirstReturn.* has no tabular form but with by='replay' in a deterministic"):
+    with pytest.raises(
+        TypeError, match=r"FirstReturn.* has no tabular form except with by='replay' in a deterministic"
+    ):
         tabular.QLearning(adeu.recipes.go_explore(by="agent")).job(model, episodes=1, max_steps=5, seed=0)
     explorer = adeu.Explorer(adeu.Constant(1.0), adeu.Identity(), adeu.Sticky(), adeu.Returning())
-    with pytest.raises(TypeError, match=r"Returning.* has no tabular form but with"):
+    with pytest.raises(TypeError, match=r"Returning.* has no tabular form except with"):
         tabular.QLearning(explorer).job(model, episodes=1, max_steps=5, seed=0)

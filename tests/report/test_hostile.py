@@ -119,7 +119,7 @@ def test_a_corrupt_summary_is_rejected(folder, content):
 )
 def test_a_bad_value_is_rejected(folder, bad, message):
     (folder / "summary.json").write_text(json.dumps([row("a", **bad)]))
-    with pytest.raises(ValueError, match=rf"summary\.json is no summary: {message}"):
+    with pytest.raises(ValueError, match=rf"summary\.json is not a summary: {message}"):
         write_report(folder)
 
 
@@ -148,7 +148,7 @@ def test_the_command_prints_an_error_without_a_traceback(folder):
     assert "Traceback" not in done.stderr
     empty = run_here("report", folder.parent.parent / "nowhere")
     assert empty.returncode == 1
-    assert "nowhere is no folder of runs" in empty.stderr
+    assert "nowhere is not a folder of runs" in empty.stderr
 
 
 def test_nothing_outside_the_folder_is_read(folder):

@@ -95,7 +95,7 @@ def test_cases_are_compared_with_the_reference(opened, runs):
         text = shown[row["case"], row["metric"]]
         assert f"better {row['improvement']:.0%} ({row['improvement_low']:.0%} to" in text
     caption = opened.run("document.querySelectorAll('#experiment-0 caption')[1].textContent")
-    assert caption.startswith(f"How much more than eps-greedy{LAKE}, seed by seed")
+    assert caption.startswith(f"Difference from eps-greedy{LAKE} seed by seed")
 
 
 def test_a_share_has_a_dot_for_each_run(opened, runs):
@@ -384,7 +384,7 @@ def test_the_report_of_an_interrupted_sweep_shows_its_complete_runs(page, runs, 
     (below / ucb / "seed-1" / "done.json").unlink()
     page.open(write_report(tmp_path))
     text = page.run("document.querySelector('#experiment-0').innerText")
-    assert "Not complete: these are the figures of what is, 3 runs" in text
+    assert "Not complete: figures of 3 complete runs" in text
     whole = {
         (row["case"], row["metric"]): row
         for row in json.loads((runs[0] / "frozen-lake" / "summary.json").read_text())
@@ -397,7 +397,9 @@ def test_the_report_of_an_interrupted_sweep_shows_its_complete_runs(page, runs, 
         """Array.from(document.querySelectorAll('#experiment-0 td[data-label=seeds]')).map(e => e.innerText)"""
     )
     assert [cell.split() for cell in seeds] == [["2"], ["1", "of", "2"]]
-    assert "Cases differ in seeds" in page.run("document.querySelector('#experiment-0 caption').textContent")
+    assert "Cases differ in their number of seeds" in page.run(
+        "document.querySelector('#experiment-0 caption').textContent"
+    )
     assert float(shown[adaptive, "mean"]) == whole[adaptive, "mean"]["value"]
     assert page.run("document.querySelectorAll('#experiment-0 .curve').length") == 2
     assert page.complaints == []
@@ -431,7 +433,7 @@ def test_vector_actions_are_shown(page, tmp_path):
     assert "policy π(s)0.5, 1" in said
     assert "action a0.25, 0.9" in said
     before = page.run(PICTURE)
-    page.run("""{const select = document.querySelector('select[aria-label^="Which number"]'); select.value = '1';
+    page.run("""{const select = document.querySelector('select[aria-label^="Dimension"]'); select.value = '1';
         select.dispatchEvent(new Event('change', {bubbles: true}));}""")
     assert page.run(PICTURE) != before
     assert page.complaints == []

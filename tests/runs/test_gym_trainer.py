@@ -66,9 +66,7 @@ def test_an_episode_truncated_by_the_end_of_training_has_a_trace():
 
 
 def test_a_warmup_of_all_steps_warns():
-    with pytest.warns(
-        UserWarning, match="nothing will be learned: all of the 100 steps belong to the warm-up of 200"
-    ):
+    with pytest.warns(UserWarning, match="nothing will be learned: the warm-up of 200 steps covers all 100 steps"):
         dataclasses.replace(SMALL, warmup=200).trainer(0)
 
 

@@ -191,7 +191,7 @@ def test_only_cases_with_the_field_are_changed():
         ("episodes=many", "episodes takes int, got 'many'"),
         ("episodes=1.5", "episodes takes int, got '1.5'"),
         ("traced=[x]", "traced takes tuple[float, ...], got '[x]'"),
-        ("traced=[150]", "traced takes places in training, above 0 and at most 1, got (150.0,)"),
+        ("traced=[150]", "traced takes fractions of training, above 0 and at most 1, got (150.0,)"),
         ("lake.safe=1", "lake.safe takes bool, got '1'"),
         ("lake.size=2", "Lake: size takes a whole number >= 3, got 2"),
         ("lake=3", "lake takes values for its fields (size, layout,"),

@@ -29,7 +29,7 @@ GAME = types.SimpleNamespace(**ARRAYS, start=0)
         ("start", -1, "a whole number >= 0, got -1"),
         ("start", 0.5, "a whole number"),
         ("start", [0, 0, 1], r"a state 0 .. 1, got 'shape \(3,\)'"),
-        ("start", [0.5, 1.0], "one first state, got '2 of them'"),
+        ("start", [0.5, 1.0], "one initial state, got '2 states'"),
     ],
 )
 @pytest.mark.parametrize(

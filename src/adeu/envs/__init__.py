@@ -1,12 +1,12 @@
-"""Frozen lakes, the deep sea and tasks where exploration decides: Gymnasium environments over pure functions.
+"""Frozen lakes, the deep sea and hard exploration tasks: Gymnasium environments over pure functions.
 
-A lake: `layouts` lays out the path, `lake` holds the settings as data, `mdp` makes arrays of them, `gym_frozen_lake`
-is the environment, `picture` and `text` draw. The sea: `sea` holds settings and arrays, `gym_deep_sea` is the
-environment, `deep_sea_jax` the same in JAX, `sea_picture` draws.
+Lakes: `layouts` computes the path, `lake` defines the settings, `mdp` the arrays, `gym_frozen_lake` the environment;
+`picture` and `text` render it. The sea: `sea` defines settings and arrays, `gym_deep_sea` the environment,
+`deep_sea_jax` the same in JAX; `sea_picture` renders it.
 
-Tasks in JAX: `classic_jax`, `continuous_car_jax` and `pendulum_jax` have Gymnasium's own; `pendulum_jax`,
-`swing_up_jax`, `point_maze_jax` and `continuous_lake_jax` have sparse ones, which `gym_task` wraps as Gymnasium
-environments. Everything in JAX is loaded when first used.
+Tasks in JAX: `classic_jax`, `continuous_car_jax` and `pendulum_jax` reimplement Gymnasium's; `pendulum_jax`,
+`swing_up_jax`, `point_maze_jax` and `continuous_lake_jax` have sparse rewards, and `gym_task` wraps them as Gymnasium
+environments. Modules with JAX are imported when first used.
 
 Importing this package registers the ids `adeu/FrozenLake-v0`, `adeu/SafeFrozenLake-v0`, `adeu/DeepSea-v0`,
 `adeu/SparsePendulum-v0`, `adeu/SwingUp-v0`, `adeu/PointMaze-v0` and `adeu/ContinuousLake-v0`. It imports no other

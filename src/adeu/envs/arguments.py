@@ -1,4 +1,4 @@
-"""Checks of arguments: each names the class, the argument, what it takes and what it got."""
+"""Checks of arguments; errors name the class, the argument, the accepted values and the given one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def number(owner: Any, argument: str, value: Any, *, at_least: float = -math.inf
 
 
 def one_of(owner: Any, argument: str, value: Any, choices: Iterable[str]) -> None:
-    """Rejects an unknown name, and suggests the closest known one."""
+    """Reject an unknown name and suggest the closest known one."""
     choices = list(choices)
     if value not in choices:
         by_lower = {choice.lower(): choice for choice in choices}
@@ -41,10 +41,10 @@ def one_of(owner: Any, argument: str, value: Any, choices: Iterable[str]) -> Non
 
 
 def heat(owner: Any, argument: str, values: ArrayLike, cells: int) -> NDArray[np.float64]:
-    """A flat array of a number in [0, 1] for each cell."""
+    """Return a flat array with a number in [0, 1] for each cell."""
     array = np.asarray(values, np.float64)
     if array.size != cells:
         refuse(owner, argument, f"{cells} numbers, one per cell", array.shape)
-    if not ((array >= 0) & (array <= 1)).all():  # NaN is not in [0, 1] either
+    if not ((array >= 0) & (array <= 1)).all():  # also rejects NaN
         refuse(owner, argument, "numbers in [0, 1]", (float(array.min()), float(array.max())))
     return array.ravel()

@@ -16,10 +16,10 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 @dataclasses.dataclass(frozen=True)
 class JaxCartPole(TimedTask):
-    """CartPole-v1: 1 for every step until the pole falls; it takes no params.
+    """CartPole-v1: a reward of 1 for every step until the pole falls; it takes no params.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
 
     Examples:
         >>> import jax
@@ -56,10 +56,10 @@ class JaxCartPole(TimedTask):
 
 @dataclasses.dataclass(frozen=True)
 class JaxMountainCar(TimedTask):
-    """MountainCar-v0: -1 for every step until the hill is climbed; it takes no params.
+    """MountainCar-v0: a reward of -1 for every step until the hill is climbed; it takes no params.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
         sparse: whether the reward is 1 for the step that climbs the hill, and 0 before.
     """
 

@@ -15,16 +15,16 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 @dataclasses.dataclass(frozen=True)
 class JaxMountainCarContinuous(TimedTask):
-    """MountainCarContinuous-v0: 100 for the step that climbs the hill, and every action costs 0.1 a^2.
+    """MountainCarContinuous-v0: a reward of 100 for climbing the hill, and -0.1 a^2 for every action.
 
         v' = clip(v + 0.0015 clip(a, -1, 1) - 0.0025 cos(3x), -0.07, 0.07)
         x' = clip(x + v', -1.2, 0.6);  at x' = -1.2 the car stops
 
-    The hill is climbed at x' >= 0.45 with v' >= 0, which ends the episode. A car that never moves is paid 0, more
-    than one that explores and fails.
+    The hill is climbed at x' >= 0.45 with v' >= 0, which ends the episode. A car that never moves has a return of 0,
+    more than one that explores and fails.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
     """
 
     limit: int = 999

@@ -1,4 +1,4 @@
-"""A row of places where one direction leads to the next and any other ends the episode, as pure JAX functions."""
+"""A path whose places must each be left in one direction, with continuous actions, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from adeu.envs.timed_jax import Array, Stepped, Timed, started
 
 @dataclasses.dataclass(frozen=True)
 class JaxContinuousLake:
-    """A frozen lake with one path and a Box of actions: in each place, actions near one direction lead to the next.
+    """A frozen lake with one path and Box actions: at each place, actions near one direction lead to the next.
 
         i' = i + 1 and r = (i + 1)/size  where  |a - d_i| <= tolerance
         r = 0, and the episode ends     elsewhere
 
     An action has two numbers, clipped to [-1, 1]; the directions d_i are drawn uniformly from [-1, 1]^2. Place `size`
-    ends the episode, too; the whole path pays (size + 1)/2. The observation is a bump at the place:
+    also ends the episode; the return of the whole path is (size + 1)/2. The observation is a bump at the place:
     exp(-(j - i)^2 / 2) for each j = 0, ..., size.
 
     Args:
-        size: n, how many steps in the right direction the path takes, >= 1.
-        tolerance: how far an action may be from the direction, by the Euclidean distance, > 0.
-        directions_seed: draws the directions.
+        size: the number of steps of the path, >= 1.
+        tolerance: the largest Euclidean distance of an accepted action from the direction, > 0.
+        directions_seed: the seed of the directions.
 
     Examples:
         >>> import jax
@@ -39,7 +39,7 @@ class JaxContinuousLake:
         >>> int(state.place), round(float(reward), 3), bool(terminated)
         (1, 0.333, False)
 
-    Paper: Theorem 1's games (Definition 2.1), with a region in place of the one best action.
+    Paper: Theorem 1's games (Definition 2.1), with a region instead of a single best action.
     """
 
     size: int = 20

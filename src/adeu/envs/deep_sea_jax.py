@@ -20,13 +20,13 @@ class SeaState(NamedTuple):
 
 
 def reset(sea: Sea) -> tuple[Array, SeaState]:
-    """The first cell, and the state."""
+    """Return the first cell and state."""
     zero = jnp.zeros((), jnp.int32)
     return zero, SeaState(zero, zero)
 
 
 def step(sea: Sea, state: SeaState, action: Array) -> tuple[Array, SeaState, Array, Array]:
-    """The next cell, the next state, the reward, and whether the episode is over.
+    """Return the next cell, the next state, the reward, and whether the episode is over.
 
     Examples:
         >>> from adeu.envs import Sea
@@ -50,12 +50,11 @@ def step(sea: Sea, state: SeaState, action: Array) -> tuple[Array, SeaState, Arr
 class JaxDeepSea:
     """`DeepSea` for a compiled loop: a gymnax environment whose params are the `Sea`.
 
-    An observation is the cell's number. Neither `reset_env` nor `step_env` uses its key: nothing here is random.
+    An observation is the cell's number. The environment is deterministic: `reset_env` and `step_env` ignore the key.
 
     Args:
-        sea: the settings; other ones may be given as params.
-        one_hot: whether an observation is a vector of size^2 numbers, 1 at the cell and 0 elsewhere, for an f that
-            takes a vector.
+        sea: the default params.
+        one_hot: whether an observation is a one-hot vector of length size^2, for an f that takes vectors.
 
     Examples:
         >>> import jax

@@ -15,14 +15,14 @@ from adeu.envs.sea import Sea, deep_sea_mdp, right_actions
 
 
 class DeepSea(gymnasium.Env[Any, Any]):
-    """A treasure that is found only by `size` steps to the right in a row, each of which costs.
+    """A treasure that is found only by `size` consecutive steps to the right, each with a cost.
 
-    An observation is the cell's number, row * size + column. Action 1 leads right and action 0 left, one row further
-    down, unless the actions are shuffled. An episode has size steps; after the last one the diver stays on the
-    last row.
+    An observation is the cell's number, row * size + column. Each step leads one row down: action 1
+    to the right and action 0 to the left, unless the actions are shuffled. An episode has `size` steps; the last one
+    stays on the last row.
 
     Args:
-        render_mode: "rgb_array" (a tile of up to 32 pixels for each cell), "ansi" (text; of a large sea the 31 x 31
+        render_mode: "rgb_array" (a tile of up to 32 pixels for each cell), "ansi" (text; for a large sea, the 31 x 31
             cells around the diver), or None.
         sea: the fields of `Sea`: size, actions, actions_seed, move_cost, treasure.
 
@@ -74,17 +74,17 @@ class DeepSea(gymnasium.Env[Any, Any]):
         return self._cell, float(self.mdp.reward[place]), self._ended, False, {}
 
     def _beside(self, action: int) -> int:
-        """Where a step on the last row leads."""
+        """Return the cell that a step on the last row leads to."""
         row, column = divmod(self._cell, self.sea.size)
         to = column + (1 if action == self._right[row, column] else -1)
         return row * self.sea.size + min(max(to, 0), self.sea.size - 1)
 
     def show(self, values: ArrayLike | None) -> None:
-        """Draws a heat map, for example of visits or of the spread, over the water in all later renderings.
+        """Draw a heat map, for example of visits or of the spread, over the water in all later renderings.
 
         Args:
-            values: a number in [0, 1] for each of the size^2 cells (those out of reach are not drawn), or None
-                to remove it.
+            values: a number in [0, 1] for each of the size^2 cells, of which unreachable ones are not drawn; None
+                removes the heat map.
         """
         self._heat = None if values is None else arguments.heat(self, "values", values, self.sea.size**2)
 

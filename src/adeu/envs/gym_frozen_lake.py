@@ -17,14 +17,14 @@ from adeu.envs.mdp import lake_mdp
 
 
 class FrozenLake(gymnasium.Env[Any, Any]):
-    """One path leads over the ice; every other cell is a hole.
+    """A lake with one path of ice to the goal; every other cell is a hole.
 
     An observation is the cell's number, row * size + column. The actions are 0 up, 1 right, 2 down, 3 left. An
     episode ends at the goal or in a hole, and is truncated after 3 * size steps.
 
     Args:
         render_mode: "rgb_array" (a tile of up to 32 pixels for each cell; beyond 750 x 750 cells several share a
-            pixel), "ansi" (text; of a large lake the 31 x 31 cells around the agent), or None.
+            pixel), "ansi" (text; for a large lake, the 31 x 31 cells around the agent), or None.
         lake: the fields of `Lake`: size, layout, layout_seed, preset, reward_scale, goal, back_cost.
 
     Examples:
@@ -79,15 +79,15 @@ class FrozenLake(gymnasium.Env[Any, Any]):
         return self._cell, float(self.mdp.reward[place]), terminated, truncated, info
 
     def _beyond(self, action: int) -> int:
-        """The cell where an episode ends: it has no state."""
+        """Return the cell of the hole or goal that an action leads to; such cells have no state."""
         return self._cell + int(self.lake.size * ROW_STEPS[action] + COLUMN_STEPS[action])
 
     def show(self, values: ArrayLike | None) -> None:
-        """Draws a heat map, for example of visits or of the spread, over the agent's cells in all later renderings.
+        """Draw a heat map, for example of visits or of the spread, over the agent's cells in all later renderings.
 
         Args:
-            values: a number in [0, 1] for each of the size^2 cells (those of holes and of the goal are not drawn),
-                or None to remove it.
+            values: a number in [0, 1] for each of the size^2 cells, of which holes and the goal are not drawn; None
+                removes the heat map.
         """
         self._heat = None if values is None else arguments.heat(self, "values", values, self.lake.size**2)
 

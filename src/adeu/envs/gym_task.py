@@ -25,14 +25,14 @@ TASKS: dict[str, Any] = {
 
 
 class GymTask(gymnasium.Env[Any, Any]):
-    """One of the tasks that are implemented in JAX only, stepped by the same functions.
+    """A Gymnasium environment for one of the tasks implemented only in JAX; it calls the same functions.
 
     Actions outside the Box are clipped, as in the task's equations.
 
     Args:
-        task: "SparsePendulum", "SwingUp", "PointMaze" or "ContinuousLake"; the ids `adeu/SparsePendulum-v0` and so on
-            fill it in.
-        fields: of the task, such as `limit`.
+        task: "SparsePendulum", "SwingUp", "PointMaze" or "ContinuousLake"; given by the ids
+            `adeu/SparsePendulum-v0` and so on.
+        fields: fields of the task, such as `limit`.
 
     Examples:
         >>> import adeu.envs, gymnasium
@@ -72,7 +72,7 @@ class GymTask(gymnasium.Env[Any, Any]):
 
 @functools.lru_cache(maxsize=64)
 def _compile(task: Any) -> tuple[Any, Any]:
-    """Compiled reset (from a seed) and step, shared by all environments of equal tasks."""
+    """Return compiled reset (from a seed) and step functions, shared by all environments with equal tasks."""
 
     def reset(seed: jax.Array) -> Any:
         return task.reset_env(jax.random.key(seed), None)

@@ -1,4 +1,4 @@
-"""The lake as data: its settings, and the cells that are not holes."""
+"""The settings of a lake, and its cells that are not holes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRESETS: dict[str, Callable[[int], tuple[float, float]]] = {
     "table": lambda size: (1 / _sum_to(size), 1e5),
     "printed": lambda size: (size / _sum_to(size**2), 1e4),
 }
-"""The reward's scale and the goal's reward, for a size."""
+"""Each maps the size to the reward's scale and the goal's reward."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Lake:
     Args:
         size: cells per side, >= 3.
         layout: the path's shape: "L", "staircase", "random" (steps right and down, in random order) or "Z".
-        layout_seed: draws the random layout.
-        preset: where reward_scale and goal come from: "table" (1 / sum_{i=0}^{size} i and 1e5, which adds up to the
+        layout_seed: the seed of the random layout.
+        preset: the defaults of reward_scale and goal: "table" (1 / sum_{i=0}^{size} i and 1e5, which adds up to the
             paper's 104,487) or "printed" (size / sum_{i=0}^{size^2} i and 1e4, the paper's formula).
-        reward_scale: in place of the preset's.
-        goal: in place of the preset's.
-        back_cost: what a step that is not forward costs, >= 0. At 0, moving back and forth pays.
+        reward_scale: replaces the preset's.
+        goal: replaces the preset's.
+        back_cost: the cost of a step that is not forward, >= 0. At 0, moving back and forth is profitable.
         safe: whether there are unsafe cells: next to every 4th cell of the path, towards the middle of the lake.
             Entering one pays 0 and is a violation; the step back onto the path pays -back_cost.
 
@@ -85,7 +85,7 @@ class Lake:
 
     @property
     def max_steps(self) -> int:
-        """After so many steps an episode is truncated."""
+        """The number of steps after which an episode is truncated."""
         return 3 * self.size
 
     @property
@@ -96,15 +96,15 @@ class Lake:
 
 
 def path_cells(lake: Lake) -> Ints:
-    """The path from start to goal."""
+    """Return the cells of the path from start to goal."""
     moves = LAYOUTS[lake.layout](lake.size, lake.layout_seed)
     return np.concatenate([[0], np.cumsum((lake.size * ROW_STEPS + COLUMN_STEPS)[moves])])
 
 
 def unsafe_cells(lake: Lake) -> Ints:
-    """The free cells next to every 4th cell of the path, on its inner side: nearer to the middle of the lake.
+    """Return the unsafe cells: next to every 4th cell of the path, on the side towards the middle of the lake.
 
-    All of them have the same colour of a chessboard, so no two are neighbours.
+    All of them lie on chessboard squares of the same colour, so no two are neighbours.
     """
     if not lake.safe:
         return np.empty(0, np.int64)
@@ -123,7 +123,7 @@ def _from_middle(lake: Lake, cells: Ints) -> NDArray[np.float64]:
 
 
 def neighbours(lake: Lake, cells: Ints) -> Ints:
-    """The cell that each action leads to, of shape (cells, 4); -1 beyond the border."""
+    """Return the cell that each action leads to, of shape (cells, 4); -1 beyond the border."""
     row = cells[:, None] // lake.size + ROW_STEPS
     column = cells[:, None] % lake.size + COLUMN_STEPS
     inside = (row >= 0) & (row < lake.size) & (column >= 0) & (column < lake.size)

@@ -1,6 +1,6 @@
-"""Paths from the upper left corner to the lower right one, as the action to take at each cell.
+"""Paths from the upper left corner to the lower right one, as a sequence of actions.
 
-No layout touches itself: a cell of the path has no neighbours on it but its predecessor and its successor, so
+No path touches itself: the only neighbours of a path cell on the path are its predecessor and its successor, so
 there is no shortcut. Every path has fewer than 3 * size steps, the step limit of an episode.
 """
 
@@ -16,29 +16,29 @@ Ints = NDArray[np.int64]
 
 UP, RIGHT, DOWN, LEFT = range(4)
 ROW_STEPS, COLUMN_STEPS = np.array([-1, 0, 1, 0]), np.array([0, 1, 0, -1])
-"""What each action adds to the row and to the column."""
+"""The change of row and column for each action."""
 
 
 def l_shape(size: int, seed: int) -> Ints:
-    """One step right, down the second column, along the last row but one, and down to the goal."""
+    """Go one step right, down the second column, along the last row but one, and down to the goal."""
     return _moves([RIGHT], [DOWN] * (size - 2), [RIGHT] * (size - 2), [DOWN])
 
 
 def staircase(size: int, seed: int) -> Ints:
-    """Right and down in turn."""
+    """Alternate between right and down."""
     return _moves([RIGHT, DOWN] * (size - 1))
 
 
 def random(size: int, seed: int) -> Ints:
-    """As many steps right and down, in an order drawn from the seed."""
+    """Go right and down equally often, in random order."""
     return np.random.default_rng(seed).permutation(_moves([RIGHT, DOWN] * (size - 1)))
 
 
 def z_shape(size: int, seed: int) -> Ints:
-    """Along the first row, slanting down and back by almost a third of the width, and along the last row.
+    """Go along the first row, diagonally back by almost a third of the width, and along the last row.
 
-    The slant stays three rows away from both, so that not even an unsafe cell between them is a shortcut; lakes
-    smaller than 7 have no room for it, and their path goes straight down.
+    The diagonal stays three rows away from both rows, so that no unsafe cell between them is a shortcut. In lakes
+    smaller than 7 the path goes straight down instead.
     """
     back = max(0, (size - 4) // 3)
     end = (size - 1 - back) // 2

@@ -1,4 +1,4 @@
-"""The lake as a finite MDP in arrays, over the few cells that an agent can act in."""
+"""A lake as a finite MDP in arrays, over the cells in which an agent can act."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from adeu.envs.layouts import Ints
 
 
 class Mdp(NamedTuple):
-    """A deterministic finite MDP: what every action does in every state 0 .. S - 1.
+    """A deterministic finite MDP with states 0 .. S - 1.
 
     On a lake, state i is the path's i-th cell; the unsafe cells follow. The goal and the holes end the episode, so
-    they have no states. Actions are up, right, down, left. In the deep sea every cell in reach has a state.
+    they have no states. Actions are up, right, down, left. In the deep sea every reachable cell has a state.
     """
 
     next_state: NDArray[np.int32]
-    """(S, A); the state itself where the step ends the episode."""
+    """(S, A); the state itself if the step ends the episode."""
     reward: NDArray[np.float64]
     terminal: NDArray[np.bool_]
     cost: NDArray[np.float64]
@@ -28,12 +28,12 @@ class Mdp(NamedTuple):
     """(S,): the cell of each state."""
 
     def state_of(self, cells: ArrayLike) -> Ints:
-        """The state of a cell or of several, -1 for a cell without one: a hole, the goal, out of reach."""
+        """Return the state of each cell; -1 for holes, the goal and unreachable cells."""
         return _find(cells, self.cell)
 
 
 def lake_mdp(lake: Lake) -> Mdp:
-    """The arrays of a lake.
+    """Return the arrays of a lake.
 
     Examples:
         >>> from adeu.envs import Lake, lake_mdp
@@ -61,13 +61,13 @@ def lake_mdp(lake: Lake) -> Mdp:
     reward[terminal] = HOLE
     reward[wins] = goal_reward
     reward[forward] = scale * target[forward]
-    reward[violates] = 0.0  # after forward: because the first unsafe state follows the path's last
+    reward[violates] = 0.0  # overrides `forward`, because the first unsafe state follows the path's last
     next_state = np.where(terminal, here, there).astype(np.int32)
     return Mdp(next_state, reward, terminal, np.where(violates, VIOLATION, 0.0), 0, cell)
 
 
 def _find(values: ArrayLike, known: Ints) -> Ints:
-    """The index of each value in `known`, or -1."""
+    """Return the index of each value in `known`, or -1."""
     order = np.argsort(known)
     place = order[np.searchsorted(known, values, sorter=order).clip(max=len(known) - 1)]
     return np.where(known[place] == values, place, -1)

@@ -1,4 +1,4 @@
-"""Gymnasium's Pendulum-v1, and one that pays only where it is held upright, as pure JAX functions."""
+"""Gymnasium's Pendulum-v1, and a version that pays only for holding it upright, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnasium.spaces import Box
 from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 UPRIGHT, SLOW = 0.5, 2.0
-"""The sparse pendulum pays below this angle from the top and below this speed."""
+"""The sparse pendulum pays if its angle from the top and its speed are below these."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +28,9 @@ class JaxPendulum(TimedTask):
     The observation is cos(theta), sin(theta), w. No episode terminates.
 
     Args:
-        limit: after so many steps an episode is truncated.
-        sparse: starts within 0.1 of hanging still, and a step pays 1 where |theta'| < 0.5 and |w'| < 2, else 0.
+        limit: the number of steps after which an episode is truncated.
+        sparse: whether episodes start within 0.1 of hanging still, and a step pays 1 if |theta'| < 0.5 and |w'| < 2,
+            else 0.
     """
 
     limit: int = 200

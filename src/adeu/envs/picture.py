@@ -1,4 +1,4 @@
-"""A lake as a picture."""
+"""Draws a lake as an RGB array."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ UNSAFE: Color = (222, 45, 58)
 
 
 def draw(lake: Lake, agent: int, heat: NDArray[np.float64] | None = None) -> Image:
-    """The picture, of shape (height, width, 3).
+    """Return the picture, of shape (height, width, 3).
 
-    In a lake of more than 750 cells a side, several cells share a pixel, which shows the path if it is among them.
+    In a lake of more than 750 cells per side, several cells share a pixel; a pixel with a path cell shows the path.
     """
     canvas = Canvas(lake.size, HOLE)
     path, unsafe = path_cells(lake), unsafe_cells(lake)

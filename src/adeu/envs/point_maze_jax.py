@@ -1,4 +1,4 @@
-"""A point in a U-shaped maze, paid only while it is at the other end, as pure JAX functions."""
+"""A point in a U-shaped maze with a reward only near its other end, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ STEP = 0.15
 
 @dataclasses.dataclass(frozen=True)
 class JaxPointMaze(TimedTask):
-    """A point that has to walk around a wall: 1 for each step that ends within 0.3 of the goal, and 0 elsewhere.
+    """A point that has to move around a wall; a step pays 1 if it ends within 0.3 of the goal, else 0.
 
-        x' = x + 0.15 clip(a_1, -1, 1),  up to the first wall in its way
+        x' = x + 0.15 clip(a_1, -1, 1),  up to the first wall in the way
         y' = y + 0.15 clip(a_2, -1, 1),  likewise, from (x', y)
 
-    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], which a point cannot enter or cross;
-    it slides along its faces. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates; the goal,
-    (-0.75, 0.55), lies on the wall's other side. No episode terminates.
+    The maze is the square [-1, 1]^2 with a wall, [-1, 0] x [-0.1, 0.1], which the point cannot enter or cross;
+    it slides along the wall. An episode starts within 0.05 of (-0.75, -0.55) in both coordinates; the goal,
+    (-0.75, 0.55), lies on the other side of the wall. No episode terminates.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
     """
 
     limit: int = 100
@@ -43,7 +43,7 @@ class JaxPointMaze(TimedTask):
 
     def step_env(self, key: Array, state: Timed, action: Array, params: Any) -> Stepped:
         (x, y), move = state.place, STEP * jnp.clip(action, -1.0, 1.0)
-        # A point beside the wall's end cannot enter it; one above or below stays there while it is left of the end.
+        # Beside the wall's end, x cannot enter the wall; left of the end, y stays above or below the wall.
         least = jnp.where((jnp.abs(y) < HALF), TIP, -SIDE)
         x = jnp.clip(x + move[0], least, SIDE)
         behind = x < TIP

@@ -1,4 +1,4 @@
-"""The deep sea as data: its settings, which action leads right, and its arrays."""
+"""The settings of the deep sea, the actions that lead right, and its arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ACTIONS = ("fixed", "shuffled")
 
 @dataclasses.dataclass(frozen=True)
 class Sea:
-    """A sea of size x size cells: a diver sinks one row per step; only going right every time finds the treasure.
+    """A sea of size x size cells: a diver sinks one row per step and finds the treasure only by always going right.
 
         r = treasure * [right from the last column] - move_cost/size * [right]
 
-    Cell s lies in row s // size and column s % size; an episode starts in cell 0 and ends after size steps.
+    Cell s lies in row s // size and column s % size; an episode starts in cell 0 and ends after `size` steps.
 
     Args:
         size: N, cells per side, >= 2.
         actions: which action leads right: "fixed", action 1 in every cell, or "shuffled", drawn for each cell.
-        actions_seed: draws the shuffled actions; a seed gives the same sea as bsuite's mapping_seed.
+        actions_seed: the seed of the shuffled actions; it gives the same sea as bsuite's mapping_seed.
         move_cost: the total cost of `size` steps to the right, >= 0.
         treasure: the reward of the treasure.
 
@@ -62,7 +62,7 @@ class Sea:
 
 
 def right_actions(sea: Sea) -> NDArray[np.int32]:
-    """(size, size): the action that leads right in each cell."""
+    """Return the action that leads right in each cell, of shape (size, size)."""
     square = (sea.size, sea.size)
     if sea.actions == "fixed":
         return np.ones(square, np.int32)
@@ -70,12 +70,12 @@ def right_actions(sea: Sea) -> NDArray[np.int32]:
 
 
 def sea_cells(sea: Sea) -> Ints:
-    """The cells that a diver can reach: row by row, columns up to the row's number."""
+    """Return the reachable cells in order: in row i, columns 0 .. i."""
     return np.flatnonzero(np.tri(sea.size)).astype(np.int64)
 
 
 def deep_sea_mdp(sea: Sea) -> Mdp:
-    """The arrays of a sea: a state for each cell that a diver can reach, in the order of their numbers.
+    """Return the arrays of a sea, with a state for each reachable cell in order.
 
     Examples:
         >>> from adeu.envs import Sea, deep_sea_mdp

@@ -1,4 +1,4 @@
-"""A deep sea as a picture and as text."""
+"""Draws a deep sea as an RGB array and as text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from adeu.envs import text, tiles
 from adeu.envs.sea import Sea, sea_cells
 
 ROCK: tiles.Color = (38, 42, 50)
-"""Cells out of reach."""
+"""The colour of unreachable cells."""
 SURFACE, FLOOR = np.array((150, 208, 235)), np.array((30, 84, 140))
-"""The water, from the first row to the last."""
+"""The colours of the water in the first and the last row."""
 
 
 def draw(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> tiles.Image:
-    """The picture, of shape (height, width, 3); deeper rows are darker."""
+    """Return the picture, of shape (height, width, 3); deeper rows are darker."""
     canvas = tiles.Canvas(sea.size, ROCK)
     water, treasure = sea_cells(sea), [sea.size**2 - 1]
     depth = (water // sea.size / (sea.size - 1))[:, None]
@@ -31,7 +31,7 @@ def draw(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> tiles
 
 
 def write(sea: Sea, agent: int, heat: NDArray[np.float64] | None = None) -> str:
-    """S start, G treasure, @ diver, . water, # out of reach; with a heat map, tenths 0 .. 9 in place of the water."""
+    """Return text: S start, G treasure, @ diver, . water, # unreachable; a heat map replaces . by tenths 0 .. 9."""
     water = sea_cells(sea)
     marks = [(water, "." if heat is None else text.tenths(heat[water]))]
     points = [(np.array([cell]), letter) for cell, letter in ((0, "S"), (sea.size**2 - 1, "G"), (agent, "@"))]

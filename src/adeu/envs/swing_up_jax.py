@@ -1,4 +1,4 @@
-"""A pole to swing up from a cart, paid only where it is upright and the cart centered, as pure JAX functions."""
+"""Cart-pole swing-up with a reward only for an upright pole and a centered cart, as pure JAX functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnasium.spaces import Box
 from adeu.envs.timed_jax import Array, Stepped, Timed, TimedTask, started
 
 TRACK = 2.4
-"""The cart's place lies within."""
+"""The largest distance of the cart from the center."""
 UPRIGHT, CENTERED = 0.8, 1.0
 """A step pays above this cosine of the pole's angle and below this distance of the cart from the center."""
 SUBSTEPS, SECONDS, FORCE = 2, 0.02, 7.0
@@ -22,7 +22,7 @@ SUBSTEPS, SECONDS, FORCE = 2, 0.02, 7.0
 
 @dataclasses.dataclass(frozen=True)
 class JaxSwingUp(TimedTask):
-    """CartPole with a pole that starts hanging down: a step pays 1 where it is upright near the middle.
+    """CartPole with a pole that starts hanging down; a step pays 1 if the pole is upright near the center.
 
     A step has two substeps of 0.02 s. In each, with CartPole-v1's masses and length,
 
@@ -31,15 +31,15 @@ class JaxSwingUp(TimedTask):
         v'    = v + 0.02 (p - 0.05 alpha cos(theta) / 1.1),  x'     = x + 0.02 v'
         w'    = w + 0.02 alpha,                              theta' = theta + 0.02 w'
 
-    Where x' leaves [-2.4, 2.4], the cart stops at the border, without bouncing back: v' = 0, and the pole gains
-    1.5 v' cos(theta) of angular speed by the impact. After both substeps
+    If x' leaves [-2.4, 2.4], the cart stops at the border without bouncing back: v' = 0, and the impact adds
+    1.5 v' cos(theta) to the pole's angular speed. After both substeps
 
         r = 1 if cos(theta) > 0.8 and |x| < 1, else 0
 
     The observation is x, v, cos(theta), sin(theta), w; theta is 0 at the top. No episode terminates.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
     """
 
     limit: int = 250
@@ -65,7 +65,7 @@ class JaxSwingUp(TimedTask):
 
 
 def _moved(place: Array, force: Array) -> Array:
-    """A substep by semi-implicit Euler: explicit Euler makes a hanging pole swing ever wider."""
+    """Return the state after a substep of semi-implicit Euler; explicit Euler would add energy to a hanging pole."""
     x, speed, angle, turn = place
     sine, cosine = jnp.sin(angle), jnp.cos(angle)
     push = (force + 0.05 * turn**2 * sine) / 1.1

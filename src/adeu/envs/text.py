@@ -1,4 +1,4 @@
-"""A lake as text for the screen, and the window of cells that is shown of a large one."""
+"""Draws a lake as text; of a large lake, only a window of cells."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from adeu.envs.lake import Lake, path_cells, unsafe_cells
 
 WINDOW = 31
-"""The most rows and columns that are shown."""
+"""The maximal number of rows and columns shown."""
 
 
 def draw(lake: Lake, agent: int, heat: NDArray[np.float64] | None = None) -> str:
-    """S start, G goal, @ agent, . path, x unsafe, # hole; with a heat map, its tenths 0 .. 9 in place of . and x."""
+    """Return text: S start, G goal, @ agent, . path, x unsafe, # hole; a heat map shows tenths 0 .. 9 for . and x."""
     path, unsafe = path_cells(lake), unsafe_cells(lake)
     marks: list[tuple[Any, Any]] = [
         (cells, letter if heat is None else tenths(heat[cells])) for cells, letter in ((path, "."), (unsafe, "x"))
@@ -28,9 +28,9 @@ def tenths(heat: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def window(size: int, agent: int, marks: list[tuple[Any, Any]]) -> str:
-    """Draws the marks (cells and their letters, later ones on top) on a background of #.
+    """Draw marks (cells and their letters, later ones on top) on a background of #.
 
-    Beyond 31 x 31 cells it shows those around the agent, below a line with their rows and columns.
+    Beyond 31 x 31 cells, show the cells around the agent, below a line with their rows and columns.
     """
     view = min(WINDOW, size)
     top, left = (min(max(place - view // 2, 0), size - view) for place in divmod(agent, size))

@@ -1,4 +1,4 @@
-"""A square of cells as a picture: every cell a tile, marks on the tiles, dots above them."""
+"""Draws a square of cells: a tile per cell, with marks and dots."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ AGENT: Color = (16, 122, 87)
 INK: Color = (24, 30, 48)
 WHITE: Color = (255, 255, 255)
 HEAT = np.array([ICE, (255, 247, 205), (254, 217, 118), (250, 155, 60), (236, 84, 18)], float)
-"""Colours of the heat map from 0 (the colour of ice) to 1, in even steps."""
+"""Colours of the heat map at equidistant values from 0 (the colour of ice) to 1."""
 
 TILE, SIDE = 32, 750
-"""The most pixels per side of a tile and, as far as tiles can shrink, of the picture."""
+"""The maximal number of pixels per side of a tile and of the picture."""
 PLAIN = 8
-"""Tiles of fewer pixels than this have neither lines, crosses nor letters."""
+"""Tiles with fewer pixels per side have no lines, crosses or letters."""
 
 LETTERS = {
     "S": (".###.", "#...#", "#....", ".###.", "....#", "#...#", ".###."),
@@ -34,7 +34,7 @@ LETTERS = {
 
 
 class Canvas:
-    """The picture of size x size cells; beyond 750 a side, several cells share a pixel.
+    """A picture of size x size cells; beyond 750 cells per side, several cells share a pixel.
 
     Args:
         size: cells per side.
@@ -55,11 +55,11 @@ class Canvas:
         return row * self._side // self._size, column * self._side // self._size
 
     def fill(self, cells: Any, color: Any) -> None:
-        """Draws tiles in one colour, or each in its own."""
+        """Fill tiles with one colour, or with one colour per tile."""
         self._tiles[self.at(cells)] = self._tile(color)
 
     def _tile(self, color: Any) -> Any:
-        """Adds a line along two sides of the tile, if it is large enough."""
+        """Return the pixels of a tile, with a line along two sides if it is large enough."""
         inside = np.ones((self.tile, self.tile, 1), bool)
         if self.detailed:
             inside[-1, :] = inside[:, -1] = False
@@ -75,7 +75,7 @@ class Canvas:
         self.stamp(cells, (np.abs(x - y) < width) & (x + y < 1.1 + width), color)
 
     def letter(self, cells: Any, letter: str) -> None:
-        """A letter of 5 x 7 dots in the tile's middle."""
+        """Draw a letter of 5 x 7 dots in the middle of each tile."""
         dot = max(1, self.tile // 9)
         dots = np.array([[mark == "#" for mark in line] for line in LETTERS[letter]]).repeat(dot, 0).repeat(dot, 1)
         mask = np.zeros((self.tile, self.tile), bool)
@@ -84,7 +84,7 @@ class Canvas:
         self.stamp(cells, mask, INK)
 
     def dot(self, cells: Any, color: Color) -> None:
-        """A disc with a white rim over one tile, large enough to see and not cut off in a corner."""
+        """Draw a disc with a white rim on one tile, at least 5 pixels in radius and inside the picture."""
         radius = max(0.3 * self.tile, 5.0)
         last = len(self.image) - 1 - radius
         row, column = (np.clip((place + 0.5) * self.tile - 0.5, radius, last) for place in self.at(cells))

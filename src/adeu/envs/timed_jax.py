@@ -1,4 +1,4 @@
-"""Shared by tasks in JAX with a step limit."""
+"""Base of the tasks in JAX with a step limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 Array = jax.Array
 Stepped = tuple[Array, "Timed", Array, Array, dict[str, Any]]
-"""What `step_env` returns: the observation, the state, the reward, whether the task terminated, and info."""
+"""The result of `step_env`: observation, state, reward, whether the episode terminated, and info."""
 
 
 class Timed(NamedTuple):
@@ -20,7 +20,7 @@ class Timed(NamedTuple):
 
 
 def started(place: Array) -> Timed:
-    """The state in which an episode begins."""
+    """Return the initial state of an episode."""
     return Timed(place, jnp.zeros((), jnp.int32))
 
 
@@ -29,7 +29,7 @@ class TimedTask:
     """A task with the interface of a gymnax environment that takes no params.
 
     Args:
-        limit: after so many steps an episode is truncated.
+        limit: the number of steps after which an episode is truncated.
     """
 
     limit: int

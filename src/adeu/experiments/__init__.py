@@ -1,6 +1,7 @@
 """The paper's tables, figures and theorems: one file for each, settings as data.
 
-`experiment` says what an experiment is, `lake` what those on frozen lakes share; `tables` and `plots` show results.
+In `lib`, `experiment` defines an experiment, `lake_setting` the settings shared by those on frozen lakes; `tables`
+and `plots` show results.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from adeu.experiments.lib.experiment import Experiment, Family
 
 FIRST = ("frozen-lake", "safe-frozen-lake", "switching")
-"""Listed before all others, as in the paper."""
+"""Listed first, in the order of the paper."""
 
 
 def _names() -> tuple[str, ...]:
-    """One for each module that assigns an `EXPERIMENT`, found without importing it."""
+    """Return a name for each module that assigns an `EXPERIMENT`, without importing the module."""
     sources = {each.name: pathlib.Path(*__path__, f"{each.name}.py") for each in pkgutil.iter_modules(__path__)}
     found = {
         module.replace("_", "-")
@@ -36,7 +37,7 @@ NAMES = _names()
 
 
 def find(name: str) -> Experiment | Family:
-    """The experiment, or the family of them, of that name."""
+    """Return the experiment, or the family of experiments, with this name."""
     if name not in NAMES:
         raise ValueError(f"unknown experiment {name!r}; {check.nearest(name, NAMES)}")
     module = importlib.import_module(f"adeu.experiments.{name.replace('-', '_')}")
@@ -45,14 +46,14 @@ def find(name: str) -> Experiment | Family:
 
 
 def unquoted(case: str) -> str:
-    """A case's name as it can be typed in a shell without quotes."""
+    """Return the name of a case in a form that needs no quotes in a shell."""
     return case.replace(" ", "-")
 
 
 def locate(path: str) -> tuple[Experiment, ...]:
-    """The experiments of a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea` or `deep-sea/40/ucb`.
+    """Return the experiments at a path such as `frozen-lake`, `frozen-lake/adeu`, `deep-sea` or `deep-sea/40/ucb`.
 
-    A family stands for all its members; a case at the end leaves out the others, except one that it depends on.
+    A family selects all its members. A case at the end selects only that case and the case it depends on, if any.
     """
     from adeu.experiments.lib.experiment import Family
     from adeu.runs.spec import DependsOnRun

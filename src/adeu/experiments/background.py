@@ -1,4 +1,4 @@
-"""Background knowledge, right and wrong: how many episodes an agent needs that starts from a demonstrated path."""
+"""Background knowledge, right and wrong: episodes until an agent that starts from a demonstrated path succeeds."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Knowledge = Literal["none", "right", "hole", "away"]
 
 @dataclasses.dataclass(frozen=True)
 class BackgroundSetting:
-    """Tabular Q-learning on a frozen lake with a side branch, from the values of a demonstrated path.
+    """Tabular Q-learning on a frozen lake with a side branch, starting with the values of a demonstrated path.
 
-    Half-way along the lake's path a branch begins, `branch` cells long, that pays nothing until it ends the episode
-    safely, at another shore. The demonstration promises the goal at the end of its path, whatever is there:
+    Half-way along the lake's path starts a branch of `branch` cells, which pays nothing until its end; there the
+    episode ends with `prize`. The demonstration values its path as if it ended at the goal, wherever it ends:
     Q(s_i, a_i) = gamma^(steps to its end) * goal, and `visits` visits of each s_i.
 
     Args:
         agent: the agent.
-        knowledge: the demonstrated path: "none", the "right" one, into a "hole" half-way, or "away" along the branch.
+        knowledge: the demonstrated path: "none", "right", into a "hole" half-way, or "away" along the branch.
         lake: the environment.
-        branch: cells of the branch.
-        prize: what its end pays.
-        visits: of each state of the demonstrated path, before the first episode.
-        episodes: how many to train.
-        evaluate_every: episodes between two greedy ones.
+        branch: the number of cells of the branch.
+        prize: the reward at the end of the branch.
+        visits: the initial visit count of each state of the demonstrated path.
+        episodes: the number of training episodes.
+        evaluate_every: training episodes between two greedy ones.
     """
 
     agent: QLearning
@@ -69,14 +69,14 @@ class BackgroundSetting:
 
 
 class Way(NamedTuple):
-    """A demonstrated path: its states, and the action in each."""
+    """A demonstrated path: its states and actions."""
 
     states: NDArray[np.int64]
     actions: NDArray[np.int64]
 
 
 def with_branch(mdp: Mdp, branch: int, prize: float) -> tuple[Mdp, dict[str, Way]]:
-    """A lake with a side branch in place of a hole beside the path's middle, and its demonstrated paths."""
+    """Return a lake with a side branch in place of a hole beside the path's middle, and the demonstrated paths."""
     steps = np.arange(len(mdp.reward))
     forward = mdp.reward.argmax(axis=1)
     middle = len(steps) // 2 - 2  # before the corner of the L, where both sides are holes
@@ -121,9 +121,9 @@ EXPERIMENT = Experiment(
     title="background knowledge, right and wrong, on a lake with a side branch",
     takes="a minute",
     lesson=(
-        "The agents start from a demonstrated path that promises the goal: the right one, one into a hole half-way, "
-        "and one that leads away safely. They trust it as if they had seen it 100 times, and differ in how many "
-        "episodes are rollouts: none, 30%, from all of them to none, or as a bandit over returns has it."
+        "The agents start with the values of a demonstrated path to the goal: the right one, one into a hole "
+        "half-way, and one along the branch. They start with 100 visits of its states and differ in the share of "
+        "rollout episodes: none, 30%, decreasing from all to none, or chosen by a bandit over returns."
     ),
     cases={
         "none": BackgroundSetting(QLearning(explorer(0.0))),

@@ -1,4 +1,4 @@
-"""CartPole-v1 by DQN: an epsilon from random network distillation, compared with a constant epsilon."""
+"""CartPole-v1 by DQN: epsilon from random network distillation, compared with a constant epsilon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which f gets furthest along the continuous lake, where novelty fades before a place's direction is found."""
+"""How far each f gets along the continuous lake, where novelty fades before a place's direction is found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLACES: int = TASKS[TASK][0].size
 
 
 def places(curves: Curves) -> NDArray[np.float64]:
-    """How many places each greedy episode left in the right direction: k of them pay 1/n + ... + k/n."""
+    """Return how many places each greedy episode passed; k places pay 1/n + ... + k/n."""
     return (np.sqrt(1 + 8 * PLACES * curves["return"]) - 1) / 2
 
 
@@ -42,11 +42,11 @@ AGENTS = {
     "rnd-and-stakes": agent(adeu.Product((adeu.Rnd(), adeu.Stakes(0.1, top=1.0)))),
     "rnd-or-stakes": agent(adeu.Sum((adeu.Rnd(), adeu.Stakes(0.1)))),
 }
-"""Novelty; disagreement of critics; TD errors; what is at stake; and two of them together."""
+"""Baselines, novelty, disagreement of critics, TD errors, stakes, and combinations of two."""
 
 
 def setting(each: AnyAgent) -> JaxSetting:
-    # The lake is deterministic: one greedy episode is enough.
+    # The lake is deterministic, so one greedy episode is enough.
     return dataclasses.replace(explore.setting(TASK, each), evaluate_episodes=1)
 
 

@@ -25,7 +25,7 @@ EVALUATE_STEPS = 1_000
 WINDOW = 100_000
 """Steps over which every greedy episode must find the treasure."""
 NEVER = 1.6e6
-"""Where a plot shows runs that never solved it."""
+"""The y coordinate of runs that never solved the task."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class SeaSetting:
     Args:
         agent: the agent.
         sea: the environment.
-        steps: how many, in whole episodes.
+        steps: the number of training steps, rounded down to whole episodes.
         traced: the episodes to record step by step, counted from 1.
     """
 
@@ -58,7 +58,7 @@ class SeaSetting:
 
 @dataclasses.dataclass
 class SeaTrainer(TabularTrainer):
-    """Adds the step at which the treasure was first found, exploring or not; 0: not yet."""
+    """Adds the step at which training first found the treasure; 0 if it has not."""
 
     def _row(self, first: int) -> Row:
         clock = self._training.arguments.learner.clock
@@ -67,7 +67,7 @@ class SeaTrainer(TabularTrainer):
 
 
 def solved_at(curves: Curves) -> NDArray[np.float64]:
-    """For each seed, the start of the first window in which every greedy episode found the treasure; inf: none."""
+    """Return each seed's first step of the first window in which every greedy episode found the treasure, or inf."""
     step, solved = curves["step"], curves["solved"] > 0
     rows = max(1, round(WINDOW / float(step[0, 1] - step[0, 0])))
     if solved.shape[1] < rows:
@@ -90,13 +90,13 @@ METRICS = (
 
 
 def options(size: int, *, mu: float = 2.0, carried: bool) -> SeaSetting:
-    """The ez-adeu agent: with probability 1/(N + 1) it begins an option of zeta-distributed length."""
+    """Return the setting of ez-adeu: with probability 1/(N + 1) it starts an option of zeta-distributed length."""
     f = adeu.Constant(1 / (size + 1))
     return SeaSetting(TableDqn(adeu.Explorer(f, adeu.Identity(), adeu.Options(mu, carried=carried))), Sea(size))
 
 
 def coin(size: int, epsilon: float, **agent: Any) -> SeaSetting:
-    """Epsilon-greedy, with further fields of the agent."""
+    """Return the setting of epsilon-greedy; `agent` has further fields of the agent."""
     explorer = adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli())
     return SeaSetting(TableDqn(explorer, **agent), Sea(size))
 
@@ -120,7 +120,7 @@ def shuffled(setting: SeaSetting) -> SeaSetting:
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The share of seeds whose greedy episode finds the treasure, over steps."""
+    """Draw the share of seeds whose greedy episode finds the treasure, over steps."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4), layout="constrained")
@@ -136,13 +136,16 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Steps to solve over N: medians with intervals, or single runs; crosses where at least half never solved it."""
+    """Draw steps to solve over N: medians with intervals, or single runs.
+
+    A cross marks a size that at least half of the seeds never solved.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     names = list(next(iter(members.values())))
-    styles, about = plots.style(names), ["x: at least half of the seeds never"]
+    styles, about = plots.style(names), ["x: at least half of the seeds never solved it"]
     for place, case in enumerate(names):
         points = [(int(name.rpartition("/")[2]), curves[case]) for name, curves in members.items() if case in curves]
         sizes = np.array([size for size, _ in points]) + 0.4 * (place - 2)
@@ -153,7 +156,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         axes.plot(sizes, value, color=color, linestyle=line, marker="o", markersize=4, label=case)
         if np.isfinite(low).any():
             axes.vlines(sizes, low, np.where(np.isnan(high), NEVER, high), color=color, linewidth=1.2)
-            about.append("vertical lines: 95% intervals, up to the top where open")
+            about.append("vertical lines: 95% intervals, up to the top if open")
         for size, each in ((size, each) for size, each, end in zip(sizes, runs, low, strict=True) if np.isnan(end)):
             axes.plot(np.full(len(each), size), each, ".", color=color, alpha=0.5, markersize=4)
             about.append("small dots: single runs")
@@ -171,7 +174,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 def member(
     name: str, size: int, settings: Mapping[str, Setting], title: str, takes: str = "about a minute"
 ) -> Experiment:
-    """The experiment of one size."""
+    """Return the experiment for one size."""
     return Experiment(
         name=f"{name}/{size}",
         title=f"{title}, N = {{size}}",
@@ -186,8 +189,8 @@ def member(
 
 
 LESSON = (
-    "Solved: over 100,000 steps every greedy episode found the treasure. ez-adeu now and then begins an option of "
-    "repeated actions; cut options end with their episode, carried ones go on in the next."
+    "Solved: every greedy episode within 100,000 steps found the treasure. ez-adeu occasionally starts an option, a "
+    "repeated action; cut options end with their episode, carried ones continue in the next."
 )
 
 EXPERIMENT = Family(

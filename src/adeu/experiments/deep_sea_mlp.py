@@ -1,6 +1,6 @@
-"""The DeepSea figure again, with networks in place of tables: DQN whose loop is compiled with the sea.
+"""The DeepSea figure with networks instead of tables: DQN in a compiled training loop.
 
-A run ends when it has solved the sea; the figure extends its last evaluation to the end.
+A run ends when it has solved the sea; the figure repeats its last evaluation up to the full length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIZES = (20, 40, 80)
 
 
 def setting(size: int, epsilon: float, D: Distribution, **fields: Any) -> JaxSetting:
-    """DQN with K heads on one trunk in a deep sea, with some of its fields changed."""
+    """Return the setting of DQN with K heads on one trunk in a deep sea; `fields` are further fields of the agent."""
     explorer = adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), D)
     agent = Dqn(explorer, learning_rate=3e-4, update_every=4, heads=True, **fields)
     every = deep_sea.EVALUATE_STEPS

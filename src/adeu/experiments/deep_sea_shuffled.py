@@ -1,4 +1,4 @@
-"""DeepSea where left and right are drawn for every cell, so that repeating an action has no advantage."""
+"""DeepSea with left and right assigned at random in every cell, so that repeating an action has no advantage."""
 
 from __future__ import annotations
 

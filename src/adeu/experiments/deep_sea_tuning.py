@@ -1,4 +1,4 @@
-"""How the settings of the DeepSea figure were chosen: three candidates for every method, on the two smallest seas."""
+"""Tunes the settings of the DeepSea figure: three candidates for every method, on the two smallest seas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks where exploration decides, and one where it should not: which f and D find the reward in 30,000 steps."""
+"""Hard exploration tasks, and an easy one as a control: which f and D find the reward in 30,000 steps."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ SCALES: dict[str, tuple[float, float]] = {
     "DeepSea-30": (0.0, 0.99),
     "Pendulum-v1": (-1_300.0, -150.0),
 }
-"""Of each task the returns that count as 0 and as 1. 0: a policy that is never paid (of Pendulum-v1, one that acts at
-random); 1: the whole path, a car that climbs at once, or about what a hand-written controller is paid."""
+"""The returns of each task that are scaled to 0 and to 1. 0: a policy without any reward (on Pendulum-v1, a random
+policy); 1: the whole path, a car that climbs at once, or about the return of a hand-written controller."""
 DISCRETE = ("DeepSea-30",)
 STEPS, WARMUP, EVERY, EPISODES = 30_000, 1_000, 1_000, 10
 SEEDS = range(100, 110)
-"""Not those with which the tasks were made (0) or the amplitudes chosen."""
+"""Different from the seeds used to design the tasks (0) and to tune the amplitudes."""
 LAST = 5
-"""How many evaluations the final performance is a mean of."""
+"""The final performance is the mean of this many last evaluations."""
 CRITICS = 5
-"""Where f is what critics disagree about."""
+"""The number of critics if f is their disagreement."""
 SCALE = 0.1
-"""Of `Stakes`: less than what one paid step is worth in any of the tasks that pay."""
+"""The scale of `Stakes`: less than the value of one rewarded step in any task with positive rewards."""
 NOISES: dict[str, adeu.Distribution] = {
     "white": adeu.Gaussian(),
     "pink": adeu.Colored(1.0),
@@ -49,10 +49,10 @@ NOISES: dict[str, adeu.Distribution] = {
     "options": adeu.Options(2.0),
 }
 COINS: dict[str, adeu.Distribution] = {"white": adeu.Bernoulli(), "options": adeu.Options(2.0, carried=True)}
-"""The same for Discrete actions, where an amplitude is the largest probability to begin exploring."""
+"""The same for Discrete actions, where an amplitude is the largest probability to start exploring."""
 SB3_OU = adeu.OrnsteinUhlenbeck(theta=0.0015, from_zero=True)
 SB3_SPREAD = 1.826
-"""Of `SB3_OU` for a sigma of 1: Stable-Baselines3's noise with its default theta and dt."""
+"""The spread of `SB3_OU` for a sigma of 1: Stable-Baselines3's noise with its default theta and dt."""
 
 
 def td3(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: Any) -> Td3:
@@ -70,7 +70,7 @@ def dqn(f: adeu.Mechanism, g: adeu.Normalizer, D: adeu.Distribution, **fields: A
 
 
 Build = Callable[[float, adeu.Distribution], AnyAgent]
-"""An agent that explores with an amplitude, its largest spread, by a D."""
+"""Builds an agent from an amplitude, its largest spread, and a D."""
 BOX: dict[str, Build] = {
     "constant": lambda c, D: td3(adeu.Constant(c), adeu.Identity(), D),
     "rnd": lambda c, D: td3(adeu.Rnd(), adeu.Saturating(c), D),
@@ -90,7 +90,7 @@ ALONE: dict[str, Callable[[float], AnyAgent]] = {
         adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian(), bonus=adeu.Product((adeu.Constant(c), adeu.Rnd()))
     ),
 }
-"""Cases of a Box whose D is their own; of the bonus, the amplitude is its scale."""
+"""Cases with Box actions and a fixed D; the amplitude of `rnd-bonus` is the scale of its bonus."""
 
 
 def noises(task: str) -> dict[str, adeu.Distribution]:
@@ -115,7 +115,7 @@ def setting(task: str, agent: AnyAgent, recorded: bool = False) -> JaxSetting:
 
 
 def agents(task: str) -> dict[str, AnyAgent]:
-    """The agent of each case but the controls, with the amplitudes and the D that were tuned for the task."""
+    """Return the agent of each case except the controls, with the amplitudes and the D tuned for the task."""
     tuned, D = TUNED[task], noises(task)
     build, best = builds(task), D[TUNED[task].noise]
     found = {name: build["constant"](tuned.amplitudes[name], D[name]) for name in D}
@@ -128,7 +128,7 @@ def agents(task: str) -> dict[str, AnyAgent]:
 
 
 def cases(task: str) -> dict[str, JaxSetting]:
-    """A setting for each case, and two controls of the adaptive case that did best in tuning."""
+    """Return the setting of each case, with two controls of the adaptive case that was best in tuning."""
     adaptive = TUNED[task].adaptive
     settings = {case: setting(task, agent, recorded=case == adaptive) for case, agent in agents(task).items()}
     source = settings[adaptive].agent
@@ -146,7 +146,7 @@ def cases(task: str) -> dict[str, JaxSetting]:
 
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
-    """Each run's returns from 0 to 1, of shape (seeds, evaluations)."""
+    """Return each run's returns scaled to [0, 1], of shape (seeds, evaluations)."""
     low, high = SCALES[task]
     return np.clip((curves["return"] - low) / (high - low), 0.0, 1.0)
 
@@ -160,7 +160,7 @@ def metrics(task: str) -> tuple[Metric, ...]:
 
 
 def draw_one(task: str, curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The task's curves and spreads."""
+    """Draw the task's curves and spreads."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 6), layout="constrained")
@@ -184,7 +184,7 @@ def plot(axes: Any, curves: Mapping[str, Curves], of: Callable[[Curves], Any], l
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """A small picture of each task."""
+    """Draw a small picture of each task."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15, 7), layout="constrained")
@@ -205,8 +205,8 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 
 LESSON = (
     "final: the mean of the last 5 of 30 evaluations, of 10 greedy episodes each; area: the mean of all of them; "
-    "both scaled to [0, 1] for each task, by the interquartile mean of seeds. mean-matched and shuffled have the "
-    "spreads of the adaptive case, but not in the same states."
+    "both are interquartile means over seeds of returns scaled to [0, 1] for each task. mean-matched and shuffled "
+    "use the spreads of the adaptive case, but not in the same states."
 )
 
 

@@ -1,7 +1,7 @@
-"""How the amplitudes of `explore` and its D are chosen: every candidate on each task, on other seeds.
+"""Tunes the amplitudes and the D of `explore`: every candidate on each task, on other seeds.
 
-Each D is tried with a constant spread. The adaptive agents are tried with the D that does best so, which
-`explore_tuned` holds; RND and stakes also with `Options`, so that one composition is tried on every task.
+Each D is tried with a constant spread. The adaptive agents are tried with the best D of these, stored in
+`explore_tuned`; RND and stakes also with `Options`, so that one composition is tried on every task.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEEDS = range(1_000, 1_002)
 
 
 def candidates(task: str) -> dict[Candidate, AnyAgent]:
-    """Every amplitude of each case that has one."""
+    """Return an agent for every amplitude of each case that has amplitudes."""
     amplitudes = AMPLITUDES["discrete" if task in explore.DISCRETE else "box"]
     found: dict[Candidate, AnyAgent] = {}
     for kind, build in explore.builds(task).items():

@@ -18,7 +18,7 @@ from adeu.runs.statistics import Curves, iqm, median
 from adeu.runs.statistics.estimate import average
 
 SEEDS = range(100, 110)
-"""Not those of `family-tuning`."""
+"""Different from the seeds of `family-tuning`."""
 TITLES = {
     "lake": f"a lake of {SIZE} x {SIZE}",
     "sea": f"DeepSea {SEA}",
@@ -28,18 +28,18 @@ GOALS = {"lake": LAKE.rewards[1]} | {task: sea.treasure for task, sea in SEAS.it
 
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
-    """Each run's returns, 1 where the goal is reached, of shape (seeds, evaluations)."""
+    """Return each run's returns in [0, 1], where 1 is the goal's reward, of shape (seeds, evaluations)."""
     return np.asarray(np.clip(curves["return"] / GOALS[task], 0.0, 1.0))
 
 
 def final(task: str, curves: Curves) -> NDArray[np.float64]:
-    """Of each run the mean of the last tenth of its returns."""
+    """Return the mean of the last tenth of each run's returns."""
     returns = scaled(task, curves)
     return average(returns[:, -max(1, returns.shape[1] // 10) :], axis=1)
 
 
 def explored(curves: Curves) -> NDArray[np.float64]:
-    """Of each run the share of all its steps that explored."""
+    """Return each run's share of exploring steps."""
     steps = np.diff(curves["step"], prepend=0.0, axis=1)
     return np.asarray((curves["explored"] * steps).sum(axis=1) / steps.sum(axis=1))
 
@@ -65,8 +65,8 @@ def member(name: str, task: str, cases: Mapping[str, Setting], seeds: range, ref
         title=f"earlier methods as special cases: {TITLES[task]}",
         takes="a minute",
         lesson=(
-            "final: the mean of the last tenth of the greedy episodes; area: the mean of all of them; both in shares "
-            "of the goal's reward. All methods of a task have the same learner."
+            "final: the mean return of the last tenth of the greedy episodes; area: the mean of all of them; both as "
+            "shares of the goal's reward. All methods of a task have the same learner."
         ),
         cases=cases,
         metrics=metrics(task),
@@ -78,7 +78,7 @@ def member(name: str, task: str, cases: Mapping[str, Setting], seeds: range, ref
 
 
 def cases(task: str) -> dict[str, Setting]:
-    """Each method with the value that was tuned for the task."""
+    """Return the setting of each method with the value tuned for the task."""
     return {name: each.build(task, TUNED[task][name]) for name, each in methods(task).items()}
 
 
@@ -86,7 +86,7 @@ MARKERS = "os^vDPX*<>hd"
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The area under the curve over the share of steps explored: a point for each method, a picture for each task."""
+    """Draw the area under the curve over the share of exploring steps: a point per method, a picture per task."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4.5), layout="constrained")

@@ -1,6 +1,6 @@
-"""How the values of `family` are chosen: three for each method and task, on other seeds.
+"""Tunes the values of `family`: three candidates for each method and task, on other seeds.
 
-The best is the one with the highest mean return of greedy episodes over training and seeds; of equals, the first.
+The best value has the highest mean return of greedy episodes over training and seeds; ties go to the first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def cases(task: str) -> dict[str, Setting]:
 
 
 def choose(task: str, rows: Rows) -> dict[str, float]:
-    """The value of each method, from the task's summary."""
+    """Return the best value of each method, from the task's summary."""
     scores = {row["case"]: row["value"] for row in rows if row["metric"] == MEAN.name}
     return {
         name: max(each.values, key=lambda value, name=name: scores[named(name, value)])  # type: ignore[misc]
@@ -41,7 +41,7 @@ def choose(task: str, rows: Rows) -> dict[str, float]:
 
 
 def chosen(members: Mapping[str, Rows]) -> Table:
-    """The chosen value of each method and task."""
+    """Return a table of the chosen values by method and task."""
     shown = Table(title="Chosen", title_justify="left", title_style="bold", box=box.SIMPLE)
     tasks = {name.rpartition("/")[2]: rows for name, rows in members.items()}
     values = {task: choose(task, rows) for task, rows in tasks.items()}

@@ -16,7 +16,7 @@ CASES = {
 }
 
 TRACED = (1 / 60, 1 / 12, 1 / 6)
-"""ADEU solves the lake soon after the last of them."""
+"""ADEU solves the lake soon after the last of these fractions of training."""
 
 EXPERIMENT = Experiment(
     name="frozen-lake",
@@ -24,11 +24,12 @@ EXPERIMENT = Experiment(
     takes="two minutes",
     smaller="--set lake.size=400 --set episodes=8000: the same order, in ten seconds",
     lesson=(
-        "Each figure is a greedy episode's return: only who learned all 2,998 steps of the path earns 104,487. ADEU "
-        "replays what it knows and explores at its end, so its frontier moves on; epsilon-greedy stumbles on the "
-        "way. Intrinsic motivation (im) has an epsilon of 0.01, where the paper's text says that it acts greedily: "
-        "frozen-lake-sensitivity has the greedy one, which solves the lake. First solved is evaluated every 100 "
-        "episodes; the paper's 4,515 is not a mean of five multiples of 100, so it is not the same figure."
+        "Each figure is the return of greedy episodes; only an agent that learned all 2,998 steps of the path gets "
+        "104,487. ADEU follows the known path and explores at its end, so the known path grows; epsilon-greedy often "
+        "falls into a hole on the way. Intrinsic motivation (im) has an epsilon of 0.01, where the paper's text says "
+        "that it acts greedily: frozen-lake-sensitivity has the greedy one, which solves the lake. First solved is "
+        "evaluated every 100 episodes; the paper's 4,515 is not a mean of five multiples of 100, so it is measured "
+        "differently."
     ),
     cases={name: dataclasses.replace(case, traced=TRACED) for name, case in CASES.items()},
     metrics=(MEAN, MAX, FIRST_SOLVED, SOLVED),

@@ -11,13 +11,13 @@ from adeu.experiments.lib.training_setting import TrainingSetting, read_run
 
 LESSON = (
     "sigmoid: g(x) = c * sigmoid(x), between 0.1 and 0.2, as in the main table. saturating: c * (1 - exp(-x)), which "
-    "is 0 where nothing is uncertain. What an agent then does again and again fills its replay; gated lets a "
-    "transition in with probability g(f(s))/c, weighted lets it count as much in the losses."
+    "is 0 without uncertainty, so repeated behaviour fills the replay buffer. gated stores a transition with "
+    "probability g(f(s))/c; weighted multiplies its loss by g(f(s))/c."
 )
 
 
 def cases(env: str, preset: str = "paper") -> dict[str, TrainingSetting]:
-    """For each f of the main table that adapts, the two g, the remedies, and the controls of the second g."""
+    """Return both g, the remedies, and the controls of the second g for each adaptive f of the main table."""
     found: dict[str, TrainingSetting] = {}
     for source, (f, fields) in mujoco.ADAPTIVE.items():
         by = functools.partial(mujoco.explored_by, env, preset, f, **fields)

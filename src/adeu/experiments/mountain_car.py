@@ -1,4 +1,4 @@
-"""MountainCar-v0 by DQN: ez-adeu and epsilon-greedy, where only the hill pays, and with -1 for every step."""
+"""MountainCar-v0 by DQN: ez-adeu and epsilon-greedy, with a sparse reward and with -1 for every step."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EXPERIMENT = Experiment(
     takes="some minutes",
     lesson=(
         "Solved: 95 of 100 greedy episodes climbed the hill; with a cost for each step, a mean of -110 or more. "
-        "Where every value starts at 0, only the explorer searches for the hill; networks with the usual random "
-        "weights prefer different actions in different states, which may swing the car by itself."
+        "If all values start at 0, only exploration can find the hill. Networks with the usual random weights prefer "
+        "different actions in different states, which may be enough to swing the car."
     ),
     cases={
         **{name: setting(D, SPARSE, from_zero=True) for name, D in EXPLORING.items()},

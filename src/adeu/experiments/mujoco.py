@@ -1,4 +1,4 @@
-"""The paper's main table: TD3 with six exploration methods on six MuJoCo tasks, and controls for any gain."""
+"""The paper's main table: TD3 with six exploration methods on six MuJoCo tasks, and controls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 ENVIRONMENTS = ("Walker2d-v5", "Hopper-v5", "Swimmer-v5", "Ant-v5", "Humanoid-v5", "HumanoidStandup-v5")
 C, LAM, RHO_RND, RHO_Q = 0.2, 1.0, 0.3, 0.1
 CRITICS = 5
-"""The number of critics where f or UCB uses their disagreement."""
+"""The number of critics if f or UCB uses their disagreement."""
 ROWS = ("constant", "rnd", "q-std", "ucb", "rnd-bonus", "noisy-nets")
-"""The table's rows, in its order."""
+"""The table's rows, in order."""
 PAPER = {
     "Walker2d-v5": ((564, 726), (745, 947), (413, 500), (355, 397), (1, 23), (519, 657)),
     "Hopper-v5": ((376, 631), (733, 1167), (293, 514), (245, 422), (10, 35), (429, 766)),
@@ -55,8 +55,8 @@ OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
         "authors' code, v5": {"constant-0.1": {"mean": 194, "max": 404}},
     }
 }
-"""Other figures of a case over 100,000 steps, by environment and preset: the curves that TD3's authors
-published, on Hopper-v1, and what their code gives on Hopper-v5, 4 seeds."""
+"""Figures of other sources over 100,000 steps, by environment and preset: the published curves of TD3's authors on
+Hopper-v1, and results of their code on Hopper-v5 with 4 seeds."""
 
 
 def q_std(lam: float, rho: float) -> adeu.Mechanism:
@@ -67,17 +67,17 @@ ADAPTIVE: dict[str, tuple[adeu.Mechanism, dict[str, Any]]] = {
     "rnd": (adeu.Rollouts(adeu.Rnd.paper(), RHO_RND, C), {}),
     "q-std": (q_std(LAM, RHO_Q), {"critics": CRITICS}),
 }
-"""The rows whose f adapts, with the agent's fields that it takes."""
+"""The rows with an adaptive f: f, and the agent's fields that it requires."""
 U, OUTPUTS = 187.5, 32
 TOP = 100.0
-"""An uncertainty at which `Sigmoid(C)` is C to the last bit."""
+"""An uncertainty at which `Sigmoid(C)` is exactly C in floating point."""
 
 
 def rnd_variants() -> dict[str, adeu.Mechanism]:
-    """Other readings of the f of `rnd`.
+    """Return other readings of the f of `rnd`.
 
-    RND's error is a sum over 32 outputs, with a fixed U; or their mean, U^2/32 times the sum; or a rollout episode
-    has a spread of c, g's ceiling, in place of g(c).
+    `rnd-32`: RND's error is a sum over 32 outputs, with a fixed U. `rnd-mean`: it is their mean, U^2/32 times the
+    sum. `rnd-rollout-c`: the spread of a rollout episode is c, g's ceiling, instead of g(c).
     """
     wide = adeu.Rnd(scale=U, hidden=(64, 64), features=OUTPUTS, learning_rate=1e-4)
     paper, _ = ADAPTIVE["rnd"]
@@ -92,13 +92,13 @@ def rnd_variants() -> dict[str, adeu.Mechanism]:
 def explored_by(
     env: str, preset: str, f: adeu.Mechanism, g: adeu.Normalizer | None = None, **agent: Any
 ) -> TrainingSetting:
-    """TD3 with this f; without a g, f is the spread itself."""
+    """Return the setting of TD3 with this f; without g, the spread is f itself."""
     explorer = adeu.Explorer(f, adeu.Identity() if g is None else g, adeu.Gaussian())
     return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent))
 
 
 def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
-    """The table's rows, the controls, the variants of the appendix, and other readings of `rnd`."""
+    """Return the table's rows, the controls, the variants of the appendix, and other readings of `rnd`."""
     by, still = functools.partial(explored_by, env, preset), adeu.Constant(0.0)
 
     settings = {
@@ -119,9 +119,10 @@ def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
 
 
 def controls(case: str, setting: TrainingSetting) -> dict[str, TrainingSetting]:
-    """The controls of a case with rollout episodes, which differ from it only in the spread.
+    """Return the two controls of a case with rollout episodes; they differ from the case only in the spread.
 
-    Outside their own rollout episodes, one has the mean of the case's spreads, the other a permutation of them.
+    Outside rollout episodes, which each control draws independently, one uses the mean of the case's spreads and the
+    other a permutation of them.
     """
     explorer = setting.agent.explorer
     assert isinstance(explorer.f, adeu.Rollouts)
@@ -146,7 +147,7 @@ METRICS = (
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The domain's curves; then f and g over training, how often g is saturated, and how far actions deviate."""
+    """Draw the domain's curves; then f, g, saturation of g, exploration and deviation of actions over training."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -178,7 +179,7 @@ def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legen
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The curves of all domains."""
+    """Draw the curves of all domains."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15, 8), layout="constrained")
@@ -212,10 +213,10 @@ def member(name: str, env: str, preset: str) -> Experiment:
 
 
 LESSON = (
-    "mean: over all evaluations, of 10 greedy episodes each, and seeds; max: the best of the seeds' mean curve. "
-    "ADEU's spread lies between 0.1 and 0.2, never above the 0.2 of `constant`: whether it is the noise's place that "
-    "matters, and not how much of it there is, is what constant-0.1, mean-matched and shuffled are for. "
-    "`adeu list mujoco/Hopper-v5` shows the composition of each case in full."
+    "mean: over seeds and all evaluations, of 10 greedy episodes each; max: the highest point of the mean curve. "
+    "ADEU's spread lies between 0.1 and 0.2, never above the 0.2 of `constant`. The controls constant-0.1, "
+    "mean-matched and shuffled test whether the states with noise matter, and not only its amount. "
+    "`adeu list mujoco/Hopper-v5` shows the full composition of each case."
 )
 
 

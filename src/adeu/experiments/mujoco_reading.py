@@ -26,14 +26,14 @@ PAPER = {env: mujoco.PAPER[env][mujoco.ROWS.index("constant")] for env in ENVIRO
 
 
 def cases(env: str) -> dict[str, TrainingSetting]:
-    """A case for each number of random steps; each run contains all shorter ones."""
+    """Return a case for each number of random steps; each run contains all shorter horizons."""
     constant = mujoco.explored_by(env, "paper", adeu.Constant(mujoco.C))
     longest = dataclasses.replace(constant, steps=STEPS, single_every=SINGLE_EVERY)
     return {f"warmup-{warmup}": dataclasses.replace(longest, warmup=warmup) for warmup in WARMUPS}
 
 
 def read_singles(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics, and step and return of its single greedy episodes; NaN after the last of them."""
+    """Return a run's metrics with steps and returns of its single greedy episodes, padded with NaN."""
     columns, kept = read_run(folder), npz.unpack(files.read(folder / KEPT, folder, files.largest_arrays()))
     if "singles" not in kept:
         return columns
@@ -45,7 +45,7 @@ def read_singles(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The curves of all domains, and the distance of each reading."""
+    """Draw the curves of all domains, and the distance of each reading."""
     return mujoco.draw_all(members, folder) + nearest_reading.draw(PAPER, members, folder)
 
 
@@ -57,7 +57,7 @@ EXPERIMENT = Family(
             name=f"mujoco-reading/{env}",
             title=f"TD3 with a constant spread of 0.2 on {env}",
             takes="an hour for a run on one core",
-            lesson="Which horizon and number of random steps come nearest to the paper's mean and max of this row.",
+            lesson="Compares horizons and numbers of random steps by their distance from the paper's figures.",
             cases=cases(env),
             metrics=mujoco.METRICS,
             draw=mujoco.draw_one,

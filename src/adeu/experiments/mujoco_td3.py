@@ -1,4 +1,4 @@
-"""The main table with the hyper-parameters of TD3's authors in place of the paper's."""
+"""The main table with the hyper-parameters of TD3's authors instead of the paper's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The safety study: the lake with unsafe cells beside its path, known from a mentor or a learned cost."""
+"""The safety study: a lake with unsafe cells beside its path, avoided by a mentor's values or a learned cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COST = adeu.ExpectedCost()
 
 
 def pupil(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
-    """ADEU with a mentor's values for entering an unsafe cell."""
+    """Return the setting of ADEU with a mentor's values for entering an unsafe cell."""
     return dataclasses.replace(lake.adaptive(f), mentor_q=-50.0, mentor_visits=mentor_visits)
 
 
 def eq6(floor: float = FLOOR) -> LakeSetting:
-    """Eq. 6; the floor replaces the cost where none was observed yet."""
+    """Return the setting of Eq. 6; the floor replaces a cost that was not observed yet."""
     return pupil(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
 
 
@@ -45,8 +45,8 @@ EXPERIMENT = Experiment(
     title="the safety study: six ways to explore a lake with unsafe cells",
     takes="three minutes",
     lesson=(
-        "A violation is a step onto an unsafe cell. The ADEU agents know from a mentor what such a step is worth, "
-        "and differ in what calms them: many visits (Eq. 1), an expected cost (Eq. 5), or both (Eq. 6)."
+        "A violation is a step onto an unsafe cell. The ADEU agents start with a mentor's values for such steps and "
+        "differ in what reduces their exploration: many visits (Eq. 1), an expected cost (Eq. 5), or both (Eq. 6)."
     ),
     cases={name: on_safe_lake(case) for name, case in CASES.items()},
     metrics=(MEAN, MAX, VIOLATIONS, SOLVED),

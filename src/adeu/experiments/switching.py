@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EPISODES = 2_500
-"""About half of the path is known by then."""
+"""About half of the path is known after these."""
 TRACED = tuple(episode / EPISODES for episode in range(EPISODES - 9, EPISODES + 1))
 LAST = 40
-"""How many of an episode's last steps the close-up shows."""
+"""The number of last steps in the close-up."""
 LONGEST = 20_000
-"""Steps of an episode that are read, its last ones."""
+"""The number of last steps that are read of an episode."""
 ACTIONS = ("up", "right", "down", "left")
 
 
 def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics, and its longest traced episode: the one that got furthest beyond the known path."""
+    """Return a run's metrics and its longest traced episode, which got furthest beyond the known path."""
     traces = [read_metrics(path, folder) for path in sorted((folder / "traces").glob("*.csv"))]
     longest = max(traces, key=lambda trace: len(trace["state"]))
     whole = {name: column.astype(float)[-LONGEST:] for name, column in longest.items()}
@@ -52,7 +52,7 @@ def read_longest(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """A picture of each case, named after the settings that were changed."""
+    """Draw a picture of each case, named after its changed settings."""
     return [
         path
         for case, curve in curves.items()
@@ -61,7 +61,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 
 def draw_episode(curve: Curves, path: pathlib.Path) -> list[pathlib.Path]:
-    """The first seed's episode, whole and its end."""
+    """Draw the first seed's episode, and its last steps enlarged."""
     from matplotlib.figure import Figure
 
     length = int(curve["length"][0, 0])
@@ -96,8 +96,8 @@ EXPERIMENT = Experiment(
     title="the switch within an episode: frozen-lake's ADEU agent around episode {episodes}",
     takes="seconds",
     lesson=(
-        "The longest of ten episodes. On the known part of the path the spread is small and the agent does what its "
-        f"policy says; in the last {LAST} steps, where it has rarely been, the spread is large and it explores."
+        "The longest of ten episodes. On the known part of the path the spread is small and the agent follows its "
+        f"policy; in the last {LAST} steps, in rarely visited states, the spread is large and it explores."
     ),
     cases={"adeu": dataclasses.replace(lake.adeu_counts(), episodes=EPISODES, traced=TRACED)},
     metrics=(

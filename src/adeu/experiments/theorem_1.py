@@ -1,7 +1,7 @@
-"""Theorem 1 on random games: once the best action at s_i was found, is s_i explored less, and s_{i+1} instead?
+"""Theorem 1 on random games: once the best action at s_i is found, is s_i explored less and s_{i+1} more?
 
 Each seed draws a game of the theorem's class and trains on it. After every episode the agent's values give the
-probability of exploring each state of the path. In sparse games hyper-states take the place of states.
+probability of exploring each state of the path. In sparse games this is measured for hyper-states instead of states.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ PLACES = {"explored_at": "at the frontier", "explored_behind": "behind it, on av
 
 @dataclasses.dataclass(frozen=True)
 class GameSetting:
-    """Tabular Q-learning on a random increasing-reward game, which the seed draws.
+    """Tabular Q-learning on a random increasing-reward game, drawn from the seed.
 
     Args:
         agent: the agent.
-        states: of the game, all of them on its path.
-        actions: of the game.
+        states: the number of states of the game, all of them on its path.
+        actions: the number of actions of the game.
         hole: the probability that a wrong action ends the episode.
-        cost: a wrong action pays between -cost and -cost/2 ...
-        lure: ... or, with this probability, a little more than 0.
-        episodes: how many to train.
-        size: states of a hyper-state; above 1 the game is sparse, and lures do not apply.
-        knows: what f is told of the game: the "best-actions", to be the distance from them, or the "hyper-states", to
-            be measured on them.
+        cost: the reward of a wrong action lies between -cost and -cost/2, unless it is a lure.
+        lure: the probability that a wrong action pays a little more than 0.
+        episodes: the number of training episodes.
+        size: the number of states of a hyper-state; above 1 the game is sparse, and lures do not apply.
+        knows: prior knowledge of f: "best-actions" makes f the distance from the best actions, "hyper-states"
+            evaluates f on hyper-states, "" gives none.
     """
 
     agent: QLearning
@@ -60,8 +60,8 @@ class GameSetting:
 
     def trainer(self, seed: int) -> GameTrainer:
         game = self._game(seed)
-        told = dataclasses.replace(self.agent, explorer=self._told(game))
-        job = told.job(
+        agent = dataclasses.replace(self.agent, explorer=self._informed(game))
+        job = agent.job(
             adeu.tabular.from_mdp(game),
             episodes=self.episodes,
             max_steps=3 * self.states,
@@ -69,7 +69,7 @@ class GameSetting:
             evaluate_every=1,
         )
         path = Path(game) if self.size == 1 else theory.hyper_path(game)
-        return GameTrainer(job, game, path, None if told.learners else Chances(told.explorer))
+        return GameTrainer(job, game, path, None if agent.learners else Chances(agent.explorer))
 
     def _game(self, seed: int) -> Mdp:
         hole, cost = self.hole, self.cost
@@ -78,7 +78,7 @@ class GameSetting:
         corridors = self.states // self.size
         return theory.random_sparse_game(corridors, self.size, self.actions, seed, hole=hole, cost=cost)
 
-    def _told(self, game: Mdp) -> adeu.Explorer:
+    def _informed(self, game: Mdp) -> adeu.Explorer:
         explorer = self.agent.explorer
         if self.knows == "best-actions":
             return dataclasses.replace(explorer, f=adeu.BestActionGap(game.reward.argmax(axis=1).tolist()))
@@ -93,7 +93,7 @@ class Chances:
     """Action probabilities from values and visits.
 
     Args:
-        explorer: with `Counts`, `ShiftedSigmoid` and `Categorical`, or any f of this experiment and `Bernoulli`.
+        explorer: `Counts`, `ShiftedSigmoid` and `Categorical`, or any f of this experiment with `Bernoulli`.
     """
 
     explorer: adeu.Explorer
@@ -125,7 +125,7 @@ class Chances:
 
 @dataclasses.dataclass(frozen=True)
 class Path:
-    """What `theory.HyperPath` measures, of the states of a game that is not sparse."""
+    """The counterpart of `theory.HyperPath` for games that are not sparse: it measures single states."""
 
     game: Mdp
 
@@ -145,13 +145,13 @@ class Path:
 
 @dataclasses.dataclass
 class GameTrainer:
-    """Trains one episode at a time and keeps the values after each, for the claim at the end.
+    """Trains one episode at a time and stores the values after each, to test the claim at the end.
 
     Args:
-        job: what to train.
-        game: what it is trained on.
-        path: its states, or hyper-states, whose exploration is measured.
-        chances: the agent's action probabilities; None: not evaluated.
+        job: the training job.
+        game: the game to train on.
+        path: the states, or hyper-states, whose exploration is measured.
+        chances: the agent's action probabilities; if None, exploration is not measured.
     """
 
     job: Job
@@ -209,7 +209,7 @@ class GameTrainer:
 
     def _claim(self, likely: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
         claim = self.path.claim(self._history["history.q"], likely)
-        focused = np.append(claim.focused, True)  # nothing comes after the last state
+        focused = np.append(claim.focused, True)  # the last state has no successor
         return {"found": claim.found, "reduced": claim.reduced, "focused": focused}
 
     def arrays(self) -> Arrays:
@@ -222,7 +222,7 @@ class GameTrainer:
 
 
 def read_claim(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics; in how many states the best action was found, and in how many of them the claim held."""
+    """Return a run's metrics, the number of states whose best action was found, and in how many the claim held."""
     if not (folder / CLAIM).exists():
         return read(folder)
     claim = read_metrics(folder / CLAIM, folder)
@@ -232,7 +232,7 @@ def read_claim(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The frontier over episodes, and how much the agent explores behind it and at it."""
+    """Draw the frontier over episodes, and how much the agent explores behind and at the frontier."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4), layout="constrained")
@@ -256,7 +256,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 
 def _claimed(name: str) -> Callable[[Curves], NDArray[np.float64]]:
-    """In how many states of each game the claim held, and in how many it was tested."""
+    """Return a function that counts, for each game, the states where the claim held and where it was tested."""
 
     def of(curves: Curves) -> NDArray[np.float64]:
         if name not in curves:
@@ -297,12 +297,13 @@ EXPERIMENT = Experiment(
     title="Theorem 1 on random increasing-reward games: does the frontier move on?",
     takes="some minutes",
     lesson=(
-        "Each seed is a game of 30 states. Once a state's best action is found, says the theorem, that state is "
-        "explored less in the end, and the next one more meanwhile: the shares say in how many states it was so. "
-        "Where a wrong action need not be deadly (loops), going back to be paid again beats the path; where one pays "
-        "a little (lures), an agent that is sure too early stays with it. With f = the distance from the known best "
-        "action (best-action), a state is not explored once that is preferred. In sparse games, 10 hyper-states of 3 "
-        "states each, f counts visits of states (adeu-coin) or of hyper-states (hyper-states)."
+        "Each seed is a game of 30 states. The theorem says: once a state's best action is found, that state is "
+        "explored less in the end, and meanwhile the next one more. The shares are those of states where this held. "
+        "If a wrong action does not always end the episode (loops), going back to collect rewards again beats the "
+        "path; if a wrong action pays a little (lures), an agent that stops exploring too early keeps it. With f = "
+        "the distance from the known best action (best-action), a state is not explored once that action is "
+        "preferred. In sparse games, 10 hyper-states of 3 states each, f counts visits of states (adeu-coin) or of "
+        "hyper-states (hyper-states)."
     ),
     cases={
         **METHODS,

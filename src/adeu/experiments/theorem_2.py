@@ -28,10 +28,10 @@ class TreasureSetting:
     """Runs of an agent whose policy always goes left.
 
     Args:
-        size: N, of the sea.
-        mu: the exponent of the options' length.
-        steps: of each run, in whole episodes.
-        runs: how many to simulate for a seed.
+        size: the size N of the sea.
+        mu: the exponent of the distribution of option lengths.
+        steps: the number of steps of each run, rounded down to whole episodes.
+        runs: the number of simulated runs per seed.
     """
 
     size: int
@@ -45,7 +45,7 @@ class TreasureSetting:
 
 @dataclasses.dataclass
 class TreasureTrainer:
-    """Simulates all runs of a seed in one piece."""
+    """Simulates all runs of a seed at once."""
 
     setting: TreasureSetting
     seed: int
@@ -77,7 +77,7 @@ class TreasureTrainer:
 
 
 def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The probability over N, for each exponent."""
+    """Draw the probability over N, for each exponent."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -108,23 +108,23 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
 
 
 def read_runs(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's row, and how many simulations it sums up."""
+    """Return a run's row and the number of simulations it summarises."""
     return read(folder) | {"runs": np.atleast_1d(stored_whole(folder, "runs"))}
 
 
 def found(curves: Curves) -> NDArray[np.bool_]:
-    """Whether each simulation of each seed found the treasure, of shape (seeds, runs)."""
+    """Return whether each simulation of each seed found the treasure, of shape (seeds, runs)."""
     runs = curves["runs"]
     return np.asarray(np.arange(int(np.max(runs))) < np.round(curves["simulated"] * runs))
 
 
 def all_runs(flags: NDArray[np.bool_]) -> Estimate:
-    """The share over the simulations of all seeds, pooled."""
+    """Return the share of `True` over the pooled simulations of all seeds."""
     return share(flags.ravel())
 
 
 def metric(name: str, title: str) -> Metric:
-    """A formula's probability. Cases are different problems, not methods, so they are not compared."""
+    """Return the metric of a formula. Cases are different problems, not methods, so they are not compared."""
     return Metric(name, title, lambda curves: average(curves[name], axis=1), ".3f", paired=False)
 
 
@@ -133,8 +133,8 @@ EXPERIMENT = Experiment(
     title="Theorem 2: how likely {steps} steps find the deep sea's treasure if the policy always goes left",
     takes="some minutes",
     lesson=(
-        "The statement's formula is above the exact probability, so it is not a lower bound; the proof's, with half "
-        "its factor, is one. The simulation agrees with the exact probability."
+        "The statement's formula exceeds the exact probability, so it is not a lower bound; the proof's formula, "
+        "with half the factor, is a lower bound. The simulation agrees with the exact probability."
     ),
     cases={f"N={size} mu={mu:g}": TreasureSetting(size, mu) for mu in EXPONENTS for size in SIZES},
     metrics=(

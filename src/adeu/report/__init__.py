@@ -1,6 +1,7 @@
-"""The content of run folders as one page for the browser, in a single file.
+"""Writes the results in run folders as a single HTML page.
 
-`files` reads folders that may come from strangers, `collect` and `traces` make data of them, `page` makes the page.
+`report_files` reads folders from untrusted sources, `collect`, `partial` and `traces` convert them to data, `page`
+writes the page.
 """
 
 from adeu.report.page import write_report

@@ -38,12 +38,12 @@ from adeu.runs.statistics import share
 MEANINGS = {
     "mean": "the return of greedy episodes, averaged over all of training and all seeds",
     "max": (
-        "the highest point of the curve averaged over seeds; it selects the luckiest evaluation, so it is too high "
+        "the highest point of the curve averaged over seeds; it selects the luckiest evaluation, so it is biased up "
         "with few seeds, and has no valid interval"
     ),
-    "first_solved": "when the task was first solved; no figure if too few seeds solved it",
+    "first_solved": "the time at which the task was first solved; empty if too few seeds solved it",
     "solved": "the share of seeds in which any greedy episode reached the goal",
-    "spread": "g(f(s)), averaged over all steps of training: 0 trusts the policy",
+    "spread": "g(f(s)), averaged over all training steps; 0 means following the policy",
     "iqm": "the mean return of the middle half of the seeds",
     "solved_rate": "the share of seeds that solved the task",
     "violations": "steps onto unsafe cells, per training episode",
@@ -51,21 +51,21 @@ MEANINGS = {
 HARMLESS = ("traced", "traced_at")
 """Settings that do not affect the figures."""
 TITLES = {metric.name: metric.title for metric in (MEAN, MAX, SOLVED, FIRST_SOLVED, SPREAD, VIOLATIONS)}
-"""Titles of the metrics that mean the same in every experiment."""
+"""Titles of the metrics that have the same meaning in every experiment."""
 BAND = ("low", "high")
 DEEPEST = 8
 MOST_RESUMED = 5
 DIGITS = 7
-"""Significant digits of curves: enough to match the table's figures."""
+"""The number of significant digits of curves, enough to match the table's figures."""
 
 
 def collect(root: pathlib.Path) -> list[dict[str, Any]]:
-    """All experiments at or below a folder."""
+    """Return the data of all experiments at or below a folder."""
     if not root.is_dir():
-        raise ValueError(f"{root} is no folder of runs")
+        raise ValueError(f"{root} is not a folder of runs")
     found = [read_experiment(folder, folder.relative_to(root).as_posix()) for folder in experiment_folders(root)]
     if not found:
-        raise ValueError(f"{root} has no {SUMMARY} and no complete run; `adeu run` makes them")
+        raise ValueError(f"{root} has no {SUMMARY} and no complete run; create them with `adeu run`")
     order = {name: place for place, name in enumerate(NAMES)}
     return sorted(
         found, key=lambda each: (order.get(each["name"].partition("/")[0], len(order)), numbered(each["name"]))
@@ -73,7 +73,7 @@ def collect(root: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def numbered(name: str) -> list[tuple[int, str]]:
-    """A sort key that puts deep-sea/20 before deep-sea/100."""
+    """Return a sort key that puts deep-sea/20 before deep-sea/100."""
     return [(int(part), "") if part.isdigit() and len(part) < 10 else (-1, part) for part in name.split("/")]
 
 
@@ -99,7 +99,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "changed": changed,
         "partial": partial.runs if partial else None,
         "seeds": max((row["seeds"] or 0 for row in rows), default=0),
-        "metrics": [told(metric) for metric in metrics(known, rows).values()],
+        "metrics": [describe_metric(metric) for metric in metrics(known, rows).values()],
         "log": [name for name in ("return", *WATCHED) if plots.log_helps(numbers(columns, name))],
         "rows": [row | {"text": texts(metrics(known, rows)[row["metric"]], row)} for row in rows],
         "cases": [
@@ -121,7 +121,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
 
 
 def seed_folders(folder: pathlib.Path, case: str) -> dict[int, pathlib.Path]:
-    """The runs of a case, by seed; empty if the case's name leads out of the folder."""
+    """Return the run folders of a case, by seed; empty if the case's name points outside of the folder."""
     below = inside(folder, case)
     if below is None or not below.is_dir():
         return {}
@@ -138,21 +138,21 @@ def read_spec(runs: Mapping[int, pathlib.Path]) -> dict[str, Any]:
 
 
 def read_curves(folder: pathlib.Path) -> dict[str, list[Any]]:
-    """The columns of curves.csv; empty if there is none."""
+    """Read the columns of curves.csv; empty without this file."""
     path = inside(folder, "curves.csv")
     if path is None:
         return {}
     (names,), columns = read_columns(path, text=1)
     if not {"step", "episode", "return", "low", "high"} <= columns.keys():
-        raise ValueError(f"{path} is corrupt (it takes the columns case,step,episode,return,low,high)")
+        raise ValueError(f"{path} is corrupt (it must have the columns case,step,episode,return,low,high)")
     return {"case": names} | columns
 
 
 def points(columns: Mapping[str, list[Any]], unit: str) -> dict[str, dict[str, Any]]:
-    """The curves of each case: x, the mean return, its band or single runs, and its exploration.
+    """Return the curves of each case: x, the mean return, its band or single runs, and columns of exploration.
 
     Args:
-        columns: those of curves.csv.
+        columns: the columns of curves.csv.
         unit: the unit of x, "step" or "episode"; steps are used if seeds differ in episodes.
     """
     x = "step" if None in columns.get("episode", ()) else unit
@@ -174,33 +174,33 @@ def points(columns: Mapping[str, list[Any]], unit: str) -> dict[str, dict[str, A
 
 
 def numbers(columns: Mapping[str, list[Any]], name: str) -> NDArray[np.float64]:
-    """All values of a quantity in the curves."""
+    """Return all values of a quantity in the curves."""
     shown = [name, *(each for each in columns if name == "return" and (each in BAND or each.startswith("seed-")))]
     return np.array([value for each in shown for value in columns.get(each, ()) if value is not None], float)
 
 
 def metrics(known: Experiment | None, rows: list[dict[str, Any]]) -> dict[str, Metric]:
-    """The metrics of the rows, by name; one unknown to the experiment is titled by `TITLES` or its name."""
+    """Return the metrics of the rows, by name; unknown ones have a title from `TITLES` or their name."""
     own = {metric.name: metric for metric in known.metrics} if known else {}
     titles = {row["metric"]: row["metric"].replace("_", " ").strip() or row["metric"] for row in rows} | TITLES
     names = dict.fromkeys(row["metric"] for row in rows)
     return {name: own.get(name) or Metric(name, titles[name], operator.itemgetter(name), ",.5g") for name in names}
 
 
-def told(metric: Metric) -> dict[str, Any]:
+def describe_metric(metric: Metric) -> dict[str, Any]:
     meaning = MEANINGS.get(metric.name, "")
     return {"name": metric.name, "title": metric.title, "meaning": meaning, "share": metric.over is share}
 
 
 def texts(metric: Metric, row: dict[str, Any]) -> dict[str, Any]:
-    """The figures as the screen prints them."""
+    """Return the figures as formatted in the terminal."""
     paper = None if row["paper"] is None else number(row["paper"], metric.form)
     compared = pair(row, metric.form) if row["common_seeds"] else []
     return {"value": number(row["value"], metric.form), "under": under(row, metric), "paper": paper, "pair": compared}
 
 
 def flatten(setting: Any, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Flattens nested settings into pairs of path and value."""
+    """Flatten nested settings into pairs of path and value."""
     if isinstance(setting, dict) and setting and len(path) < DEEPEST:
         return [line for name, value in setting.items() for line in flatten(value, (*path, name))]
     name = ".".join(path).removesuffix(".part")
@@ -208,7 +208,7 @@ def flatten(setting: Any, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:
 
 
 def shared(flat: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The settings that all cases have in common."""
+    """Return the settings that all cases share."""
     first = next(iter(flat.values()), {})
     return {path: value for path, value in first.items() if all(each.get(path) == value for each in flat.values())}
 
@@ -219,12 +219,12 @@ def differing(flat: Mapping[str, Mapping[str, str]], case: str) -> dict[str, str
 
 
 def title(known: Experiment, flat: Collection[Mapping[str, str]]) -> str:
-    """The title with the settings of the runs, or with the experiment's own if there are none."""
+    """Return the title with the settings of the runs or, without runs, those of the experiment."""
     return filled(known.title, flat) if any(flat) else known.heading
 
 
 def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Describes the settings in which the runs differ from the experiment's own."""
+    """Describe the settings in which the runs differ from the experiment."""
     ours = {case: dict(flatten(to_data(setting))) for case, setting in known.cases.items()}
     words = [
         f"{path} is {value}, not {own.get(path, 'there')}"
@@ -237,7 +237,7 @@ def foreign(known: Experiment, flat: Mapping[str, Mapping[str, str]]) -> list[st
 
 
 def made(spec: Mapping[str, Any]) -> str:
-    """The code versions that made the run: the one that started it, then those that resumed it."""
+    """Return the code versions of a run: the one that started it, then those that resumed it."""
     resumed = spec.get(RESUMED)
     later = [each for each in resumed if isinstance(each, dict)][:MOST_RESUMED] if isinstance(resumed, list) else []
     return "; resumed with ".join(map(code, [spec, *later]))

@@ -1,12 +1,12 @@
-// Curves over training: the mean over seeds, the return's with its band or, where seeds are few, its single runs. All in
-// one chart, or a chart for each case; two scales; a read-out under the pointer.
+// Curves over training: the mean over seeds; for the return, with its band or, with few seeds, the single runs. One chart
+// or one per case, linear or logarithmic, with the values at the pointer.
 
 const TOGETHER = 4;
 const COLORED = 7;
 const SHOWN = { return: "Return", spread: "Spread g(f(s))", spread_p10: "Spread, 10th percentile of steps",
   spread_p90: "Spread, 90th percentile of steps", saturated: "Share of steps with g saturated", uncertainty: "Uncertainty f(s)",
   explored: "Share of steps that explored", deviation: "Deviation from the policy's action, in half ranges",
-  switches: "Switches in an episode" };
+  switches: "Switches per episode" };
 
 function curvesPanel(experiment, shown) {
   const curves = experiment.cases.map((entry) => entry.curve);
@@ -39,7 +39,7 @@ function curvesPanel(experiment, shown) {
     read(at, charts[0]);
   }
 
-  // The values at the point nearest to x: in a box beside the pointer, or above each of several charts.
+  // Show the values at the point nearest to x: in a box beside the pointer, or above each of several charts.
   function read(x, chart) {
     at = x === null || !chart?.group.length ? null : nearestOf(chart.group[0].curve.x, x);
     tip.hidden = at === null || apart();
@@ -75,7 +75,7 @@ function curvesPanel(experiment, shown) {
   });
   const press = () => [scales, layouts].forEach((each) => each.press());
   const known = Object.keys(SHOWN).filter((name) => curves.some((curve) => curve?.[name]?.some((value) => value !== null)));
-  const choice = el("select", { "aria-label": "What the curves show", onchange: (event) => {
+  const choice = el("select", { "aria-label": "Quantity of the curves", onchange: (event) => {
     what = event.target.value;
     draw();
   } }, known.map((name) => el("option", { value: name }, SHOWN[name])));
@@ -85,7 +85,7 @@ function curvesPanel(experiment, shown) {
   return { panel, draw };
 }
 
-// Buttons, of which one is pressed.
+// A group of buttons with one pressed.
 function choiceOf(label, values, now, choose) {
   const node = el("span", { class: "switch", role: "group", "aria-label": label }, Object.entries(values).map(([name, value]) =>
     el("button", { type: "button", onclick: () => choose(value) }, name)));
@@ -93,7 +93,7 @@ function choiceOf(label, values, now, choose) {
     node.children[i].setAttribute("aria-pressed", value === now())) };
 }
 
-// What a curve shows. The return has a band, or single runs; the spread its percentiles. Where all seeds agree, the band is
+// The lines of a curve. The return has a band or single runs; the spread has percentiles. If all seeds agree, the band is
 // a line.
 function curveLines(curve, what) {
   const mean = curve[what], [low, high] = what === "return" ? [curve.low, curve.high] :
@@ -103,7 +103,7 @@ function curveLines(curve, what) {
   return { x: curve.x, mean, low: edge(low), high: edge(high), runs: what === "return" ? Object.values(curve.runs) : [] };
 }
 
-// What stands beside the mean at a point: its interval, or the single runs.
+// The text beside the mean at a point: its interval, or the single runs.
 function around(curve, i) {
   if (curve.runs.length > 1) return curve.runs.map((run) => figure(run[i])).join(", ");
   return !curve.low.length || curve.low[i] === curve.high[i] ? "" : `${figure(curve.low[i])} to ${figure(curve.high[i])}`;
@@ -129,14 +129,14 @@ function extent(lists) {
   return low <= high ? [low, high] : [0, 1];
 }
 
-// From the least to the most, and to 0 unless that lies further away than they lie apart.
+// The range of the values; it includes 0 if 0 is no further away than the range is wide.
 function axisRange(least, most, log) {
   const span = most - least, near = log || span === 0;
   const low = least > 0 && (near || least <= span) ? 0 : least, high = most < 0 && (near || -most <= span) ? 0 : most;
   return [low, low === high ? low + 1 : high];
 }
 
-// A chart of some curves, on the axes of all; where it is one of several, the others stand behind.
+// A chart of some curves with the axes of all; if there are several charts, the other curves are in the background.
 function curveChart(group, all, { width, small, log, unit }) {
   const frame = curveFrame(all.map(({ curve }) => curve), width, small, log, unit);
   const others = small ? all.filter((each) => !group.includes(each)) : [];

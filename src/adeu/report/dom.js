@@ -1,4 +1,4 @@
-// Elements, numbers and scales. Every text goes in as text, so that a name is never read as HTML.
+// Elements, numbers and scales. All text is inserted as text nodes, never parsed as HTML.
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -27,7 +27,7 @@ const brief = (value) => figure(Number(value.toPrecision(2)));
 
 const symlog = (threshold) => (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / threshold);
 
-// Where marks stand between two values: 1, 2 or 5 times a power of ten apart.
+// Tick positions between two values, in steps of 1, 2 or 5 times a power of ten.
 function niceTicks(low, high, count) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -37,7 +37,7 @@ function niceTicks(low, high, count) {
   return ticks;
 }
 
-// The next of 1, 2 or 5 times a power of ten.
+// Round up to 1, 2 or 5 times a power of ten.
 function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1));
   return [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= value * (1 - 1e-9));
@@ -49,7 +49,7 @@ function logTicks(low, high, threshold) {
   return ticks.filter((tick) => tick >= low && tick <= high);
 }
 
-// Draws again whenever the width of an element changes.
+// Redraw when the width of an element changes.
 function onWidth(node, draw) {
   let last = 0;
   new ResizeObserver(() => {
@@ -58,7 +58,7 @@ function onWidth(node, draw) {
   }).observe(node);
 }
 
-// The palette of adeu.envs: ice, as long as the agent is sure, to orange, where it explores.
+// The palette of adeu.envs, from ice (no spread) to orange (the largest spread).
 const HEAT = [[205, 232, 247], [255, 247, 205], [254, 217, 118], [250, 155, 60], [236, 84, 18]];
 
 function heat(share) {

@@ -5,7 +5,7 @@ const MOST_LANES = 12;
 
 const decode = (column) => (typeof column === "string" ? Array.from(column, Number) : column);
 
-// What the colours of a case reach to: the most that g can give, or the most of any of its episodes.
+// The upper end of a case's colour scale: the largest spread that g can give, or the largest value in its episodes.
 function scaleOf(entry, name) {
   const [, most] = extent(entry.traces.map((raw) => decode(raw.columns[name] ?? [])));
   return name === "spread" && entry.ceiling ? Math.max(entry.ceiling, most) : roundUp(most);
@@ -18,7 +18,7 @@ function makeTrace(entry, raw, map, tops) {
   for (const name of known ? ["best", "action"] : []) {
     if (columns[name]) columns[name] = columns[name].map((action, i) => map.moved(columns.state[i], action));
   }
-  // An action of several numbers has a column for each; it differs from the policy's wherever there is a spread.
+  // A continuous action has a column per dimension; with any spread it differs from the policy's action.
   const dimensions = Object.keys(columns).filter((name) => /^action_\d+$/.test(name)).map((name) => name.slice(7));
   const values = [...new Set([...(columns.best ?? []), ...(columns.action ?? [])])].sort((a, b) => a - b);
   return {
@@ -27,12 +27,12 @@ function makeTrace(entry, raw, map, tops) {
     leaves: (step) => Boolean(columns.best && columns.action && columns.best[step] !== columns.action[step]),
     explores(step) { return !dimensions.length && (this.leaves(step) || Boolean(columns.explored?.[step])); },
     actions: known ? map.names.map((_, i) => i) : values.length <= MOST_LANES ? values : [],
-    // How much the spread changes within the episode: what the page is about.
+    // The variation of the spread within the episode; the page first shows the episode with the most.
     contrast: deviation(columns.spread.map((value) => value ?? 0)),
   };
 }
 
-// Where an episode stands in training: its number, or the share of training before it.
+// The position of an episode in training: its number, or the share of training before it.
 function placeOf({ episode, progress, step }) {
   const percent = progress === null ? "" : `${figure(Number((100 * progress).toPrecision(2)))}%`;
   if (episode !== null) {
@@ -95,12 +95,12 @@ function explorePanel(experiment) {
   fit(cases.node, traced, String(experiment.cases.indexOf(best.entry)), (index) => experiment.cases[index].name);
 
   const panel = el("section", { class: "explore", "aria-label": "When did it explore?" }, el("h3", {}, "When did it explore?"),
-    el("p", {}, "Choose an episode of training and move through it. Where the spread is low the agent does what its " +
-      "policy says; where it is high it tries other things."),
+    el("p", {}, "Choose a training episode and move through it. With a low spread the agent follows its policy; with a " +
+      "high spread it explores."),
     el("div", { class: "choose" }, cases.label, seeds.label, episodes.label), view.node,
-    el("p", { class: "note" }, "A step explores if its action is not the one that the policy says, or was drawn blindly. Of the " +
-      "first 2 seeds of a case, the page carries episodes by their place in training, at most 5, and the 3 longest of those that are " +
-      "traced by number; fewer where they are long. All that were traced are in the run folder, in traces/."));
+    el("p", { class: "note" }, "A step explores if its action differs from the policy's or was sampled at random. For the first 2 seeds " +
+      "of a case, the page has at most 5 episodes traced by fraction of training, and the 3 longest of those traced by number; " +
+      "fewer if they are long. All traced episodes are in the run folder, in traces/."));
   queueMicrotask(() => choose({ seed: String(best.seed), place: best.place.option }));
   return panel;
 }
@@ -112,17 +112,17 @@ function exploreView(experiment) {
   const spreadBox = el("div", { class: "chart timeline" }), closeBox = el("div", { class: "chart close" });
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the episode" });
   const play = el("button", { type: "button", class: "play" }, "Play");
-  const before = el("button", { type: "button", title: "the exploring step before (P)" }, "‹ explored");
+  const before = el("button", { type: "button", title: "the previous exploring step (P)" }, "‹ explored");
   const after = el("button", { type: "button", title: "the next exploring step (N)" }, "explored ›");
   const speed = el("select", { "aria-label": "Speed" }, [["5", "5 steps/s"], ["30", "30 steps/s"], ["0", "all in 20 s"]].map(
     ([value, text]) => el("option", { value }, text)));
   const paint = el("select", { "aria-label": "Colour of the path" }, [["spread", "spread g(f(s))"],
     ["uncertainty", "uncertainty f(s)"]].map(([value, text]) => el("option", { value }, text)));
-  const dimension = el("select", { "aria-label": "Which number of the action" });
-  const dimensionLabel = el("p", { class: "legend" }, el("label", {}, "number of the action: ", dimension));
+  const dimension = el("select", { "aria-label": "Dimension of the action" });
+  const dimensionLabel = el("p", { class: "legend" }, el("label", {}, "dimension of the action: ", dimension));
   const readout = el("dl", { class: "readout" }), told = el("p", { class: "story" });
   const maps = el("div", { class: "maps" }, nearBox, el("div", { class: "aside" },
-    el("figure", {}, wholeMap, el("figcaption", {}, "All of it; the frame is the close-up.")), readout));
+    el("figure", {}, wholeMap, el("figcaption", {}, "The whole map; the frame is the close-up.")), readout));
   let trace = null, now = 0, timer = null, moveCursor = () => {};
 
   function seek(step) {
@@ -146,8 +146,8 @@ function exploreView(experiment) {
     const frame = frameAround(map, here, window);
     drawNear(near, side, map, heats, here, frame, best, action);
     drawWhole(wholeMap, Math.min(240, nearBox.clientWidth), map, heats, here, frame);
-    near.setAttribute("aria-label", `The agent and ${window} x ${window} cells around it. The policy says ` +
-      `${map.names[best]}, the agent goes ${map.names[action]}.`);
+    near.setAttribute("aria-label", `The agent and ${window} x ${window} cells around it. The policy's action is ` +
+      `${map.names[best]}, the agent's is ${map.names[action]}.`);
     wholeMap.setAttribute("aria-label", `The whole ${map.kind} of ${map.size} x ${map.size} cells, the agent in row ` +
       `${map.at(here)[0] + 1}, column ${map.at(here)[1] + 1}.`);
   }
@@ -158,7 +158,7 @@ function exploreView(experiment) {
     if (trace.map) lines.push(["cell", trace.map.at(trace.map.cells[value("state")]).map((i) => whole(i + 1)).join(", ")]);
     if (value("best") !== undefined) lines.push(["policy π(s)", action("best")]);
     if (value("action") !== undefined) lines.push(["action a", action("action")]);
-    const drawn = trace.leaves(now) ? "yes" : "yes, but draws π(s)";
+    const drawn = trace.leaves(now) ? "yes" : "yes, but samples π(s)";
     if (trace.dimensions.length) {
       const all = (name) => trace.dimensions.map((i) => figure(Number((value(`${name}_${i}`) ?? 0).toFixed(3)))).join(", ");
       lines.push(["policy π(s)", all("best")], ["action a", all("action")]);
@@ -202,10 +202,10 @@ function exploreView(experiment) {
   dimension.addEventListener("change", draw);
 
   const key = (name, text) => el("span", {}, el("span", { class: `key ${name}` }), text);
-  const legend = el("p", { class: "legend" }, key("k-best", "what the policy says"), key("k-action", "what the agent does, where it differs"),
-    key("k-mark", "a step that explores"));
+  const legend = el("p", { class: "legend" }, key("k-best", "the policy's action"), key("k-action", "the agent's action, if it differs"),
+    key("k-mark", "an exploring step"));
   const labels = el("span", { class: "labels" }), most = el("span");
-  const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: white, the policy; purple, the agent"),
+  const mapLegend = el("p", { class: "legend" }, el("span", {}, "arrows: policy (white), agent (purple)"),
     labels, el("span", {}, el("label", {}, "colour: ", paint)),
     el("span", { class: "scale" }, "0", el("span", { class: "ramp" }), most));
   const node = el("div", { class: "view" }, told, el("h4", {}, "The spread over the episode"), spreadBox, slider,

@@ -1,14 +1,14 @@
-// A lake or a sea: the whole of it, small, and a window around the agent, both with the heat of the episode on its cells.
+// A lake or a sea as heat maps of an episode: the whole map, and a window around the agent.
 
 const [HOLE, LINE, PATH, UNSAFE, GOAL, AGENT] = ["#181e30", "#2c344c", "#8295b3", "#de2d3a", "#ffcf54", "#107a57"];
 const ON_ICE = { kind: "lake", moves: [[-1, 0], [0, 1], [1, 0], [0, -1]], names: ["up", "right", "down", "left"],
   labels: { path: "path, not visited in this episode", hole: "hole", unsafe: "unsafe cell", goal: "goal" } };
 const DIVING = { kind: "sea", moves: [[1, -1], [1, 1]], names: ["left", "right"],
-  labels: { path: "not visited in this episode", hole: "out of reach", goal: "treasure" } };
+  labels: { path: "not visited in this episode", hole: "unreachable", goal: "treasure" } };
 
 const makeMap = (data) => ("right" in data ? makeSea(data) : makeLake(data));
 
-// State i stands on cells[i], the safe ones first; `moved` is the move that an action is in a state.
+// State i is cells[i], the safe cells first; `moved(state, action)` is the index of the action's move.
 function inCells(rules, size, safe, unsafe, goal, moved) {
   const cells = [...safe, ...unsafe], state = new Map(cells.map((cell, i) => [cell, i]));
   return { ...rules, size, cells, goal, state, safe: safe.length, moved, at: (cell) => [Math.floor(cell / size), cell % size] };
@@ -38,7 +38,7 @@ function sharpen(canvas, width, height) {
   return context;
 }
 
-// The share of heat in each state that the episode came to, as it was at its last visit up to now, or at the next.
+// The relative heat of each visited state at its last visit up to now or, before its first visit, at the next one.
 function heatOf(trace, name, now) {
   const values = trace.get(name), states = trace.get("state"), top = trace.top(name), found = new Map();
   for (let i = values.length - 1; i >= 0; i--) if (i > now) found.set(states[i], values[i] / top);
@@ -46,7 +46,7 @@ function heatOf(trace, name, now) {
   return found;
 }
 
-// The cells of the close-up: the agent in the middle, but nothing beyond the border.
+// The cells of the close-up: centered on the agent, within the border.
 function frameAround(map, here, window) {
   const count = Math.min(window, map.size);
   const [row, column] = map.at(here).map((at) => Math.min(Math.max(at - (count - 1) / 2, 0), map.size - count));

@@ -1,4 +1,4 @@
-"""The page: HTML, style, script and data in one file."""
+"""Writes HTML, style, script and data as one file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SCRIPTS = ("dom.js", "table.js", "curves.js", "map.js", "timeline.js", "explore.
 
 
 def write_report(runs: str | pathlib.Path, html: str | pathlib.Path | None = None) -> pathlib.Path:
-    """Writes one page about all experiments in a folder, and returns where it is.
+    """Write one page about all experiments in a folder, and return its path.
 
     Args:
         runs: a folder of runs, or the folder of one experiment in it.
-        html: where to write it; report.html in that folder if not given.
+        html: the path of the page. The default is report.html in that folder.
     """
     root = pathlib.Path(runs)
     path = root / "report.html" if html is None else pathlib.Path(html)
@@ -30,7 +30,7 @@ def write_report(runs: str | pathlib.Path, html: str | pathlib.Path | None = Non
 
 
 def render(data: dict[str, Any]) -> str:
-    """The page for such data. No text of the data can end the script element that holds it."""
+    """Return the page; text in the data is escaped, so that it cannot end its script element."""
     room = resources.files("adeu.report")
     page = (room / "page.html").read_text("utf-8")
     script = "\n".join((room / name).read_text("utf-8") for name in SCRIPTS)

@@ -1,4 +1,4 @@
-"""A sweep that is not complete: the figures of the runs that are."""
+"""The figures of the complete runs of an incomplete sweep."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from adeu.report.report_files import finite, read_json
 from adeu.runs.folder import METRICS, SPEC
 
 MOST_ROWS = 20_000
-"""Of a run's metrics: the bands of longer curves take too much memory."""
+"""The maximal number of rows of a run's metrics: the bands of longer curves take too much memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Partial:
-    """What a folder without a summary holds, in the form of a summary and its curves."""
+    """The complete runs of a folder without a summary, as rows of a summary and curves."""
 
     rows: list[dict[str, Any]]
     curves: dict[str, list[Any]]
-    """Columns, as curves.csv has them; empty where runs have no returns."""
+    """The columns of curves.csv; empty if runs have no returns."""
     runs: int
 
 
 def read_partial(folder: pathlib.Path) -> Partial:
-    """The figures of the complete runs; rejects by name one whose files are not what it wrote."""
+    """Return the figures of the complete runs; an error names a run with damaged files."""
     runs = [each for each in complete_runs(folder) if each[2].parent.parent == folder]
     spec = read_json(runs[0][2] / SPEC)
     name = spec.get("experiment") if isinstance(spec, dict) else None
@@ -52,12 +52,14 @@ def _read(experiment: Experiment, run: pathlib.Path) -> Mapping[str, Any]:
     table = experiment.read_complete(run)
     rows = max(map(len, table.values()))
     if rows > MOST_ROWS:
-        raise ValueError(f"{run / METRICS} is too long for a report: {rows:,} rows; it takes at most {MOST_ROWS:,}")
+        raise ValueError(
+            f"{run / METRICS} is too long for a report: {rows:,} rows, at most {MOST_ROWS:,} are allowed"
+        )
     return table
 
 
 def known_experiment(name: str) -> Experiment | None:
-    """The experiment of that name, if adeu has one, or that of all that `adeu train` did in an environment."""
+    """Return adeu's experiment of this name, or that of `adeu train` in an environment; None if there is none."""
     kind, _, env = name.partition("/")
     if kind == "train" and env:
         from adeu.experiments.lib.train import in_environment
@@ -75,7 +77,7 @@ def unknown() -> Experiment:
 
 
 def _has(of: Any, curve: Any) -> bool:
-    """Whether a figure can be taken of these columns."""
+    """Return whether the curve has the columns that a metric needs."""
     try:
         of(curve)
     except KeyError:

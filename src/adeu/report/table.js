@@ -1,5 +1,5 @@
-// The tables of an experiment: a row for each case, ours with its interval, the paper's beside it; and each case beside
-// the reference, seed by seed.
+// The tables of an experiment: the figures of each case with intervals and the paper's figures, and the comparison of
+// each case with the reference.
 
 const DOTS = 40;
 
@@ -15,7 +15,7 @@ function figureCell(row, metric) {
   return cell;
 }
 
-// A share's single runs: full where the run counts, empty where it does not.
+// The single runs of a share: a dot is filled if the run counts.
 function runDots(runs) {
   const seeds = Object.entries(runs);
   if (seeds.length > DOTS) return "";
@@ -45,9 +45,9 @@ function figureTable(experiment, shown, toggle) {
       metrics.map((metric) => figureCell(mine.get(metric.name), metric)));
   });
   const known = rows.some((row) => row.low !== null || row.high !== null);
-  const caption = known ? "Below each figure stands its 95% interval, or with too few seeds for one the single runs" :
-    "Below each figure stand the single runs: the seeds are too few for an interval";
-  const mixed = cases.some((entry) => seedsOf(entry) < most) ? ". Cases differ in seeds: where there are fewer, the row says so" : "";
+  const caption = known ? "Below each figure: its 95% interval or, with too few seeds, the single runs" :
+    "Below each figure: the single runs, because there are too few seeds for an interval";
+  const mixed = cases.some((entry) => seedsOf(entry) < most) ? ". Cases differ in their number of seeds: rows with fewer are marked" : "";
   return tableOf(caption + mixed, head, body);
 }
 
@@ -62,14 +62,14 @@ function comparisonTable(experiment) {
       metrics.map((metric) => el("td", { "data-label": metric.title, "data-compared": metric.name },
         (mine.get(metric.name)?.text.pair ?? []).map((line, i) => el("span", { class: i ? "interval" : "value" }, line)))));
   });
-  const caption = `How much more than ${rows[0].reference}, seed by seed, and how likely a seed is better; with 95% intervals`;
+  const caption = `Difference from ${rows[0].reference} seed by seed, and probability of improvement; with 95% intervals`;
   return tableOf(caption, headOf("common seeds", metrics), body);
 }
 
 const headOf = (seeds, metrics) => el("tr", {}, el("th", { scope: "col" }, "case"), el("th", { scope: "col", class: "count" }, seeds),
   metrics.map((metric) => el("th", { scope: "col", title: metric.meaning || null }, metric.title)));
 
-// How many seeds a row is of; and of how many others are, if more.
+// The number of seeds of a row; and the largest number of any row, if that is more.
 const seedsCell = (label, seeds, most = seeds) => el("td", { "data-label": label }, el("span", {}, seeds ? whole(seeds) : "-"),
   seeds < most ? el("span", { class: "fewer" }, `of ${whole(most)}`) : null);
 
@@ -79,7 +79,7 @@ const tableOf = (caption, head, body) => el("div", { class: "scroll" }, el("tabl
 function meanings(metrics) {
   const explained = metrics.filter((metric) => metric.meaning);
   if (!explained.length) return null;
-  return el("details", {}, el("summary", {}, "What the columns mean"), el("dl", { class: "plain" },
+  return el("details", {}, el("summary", {}, "Meaning of the columns"), el("dl", { class: "plain" },
     explained.map((metric) => el("div", {}, el("dt", {}, metric.title), el("dd", {}, metric.meaning)))));
 }
 
@@ -89,7 +89,7 @@ function settingsOf(experiment) {
   const same = Object.keys(experiment.same).length;
   const differ = experiment.cases.some((entry) => Object.keys(entry.settings).length);
   if (!same && !differ) return null;
-  return el("details", {}, el("summary", {}, "Settings: what differs between the cases"),
+  return el("details", {}, el("summary", {}, "Settings, and differences between the cases"),
     differ ? el("dl", { class: "settings" }, experiment.cases.map((entry) => el("div", {},
       el("dt", {}, dot(entry), entry.name),
       el("dd", {}, chips(entry.settings))))) : null,

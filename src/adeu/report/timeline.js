@@ -1,4 +1,4 @@
-// An episode over time: the spread from its first step to its last, and a close-up of the steps around the present.
+// An episode over time: the spread at each step, and a close-up of the steps around the current one.
 
 const SPREAD_HEIGHT = 130;
 const LANE = 24;
@@ -50,7 +50,7 @@ function drawSpread(box, trace, seek) {
   };
 }
 
-// The steps around now: rings are what the policy says, dots what the agent did, bars the spread.
+// The steps around the current one: rings are the policy's actions, dots the agent's, bars the spread.
 function drawClose(box, trace, now, dimension) {
   const width = box.clientWidth, wide = trace.dimensions.length > 0;
   const [best, action] = wide ? [trace.get(`best_${dimension}`), trace.get(`action_${dimension}`)] :

@@ -1,4 +1,4 @@
-"""Episodes written down step by step, and the lakes and seas they happened on, small enough to stand in a page."""
+"""Reads recorded episodes and the maps of their lakes and seas, limited in size for the page."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from adeu.registry import PARTS
 from adeu.report.report_files import read_columns
 
 SEEDS, LONGEST, PLACES, STEPS = 2, 3, 5, 20_000
-"""The most that a page shows of a case: seeds; of each, the longest episodes that are traced by number, and those
-that are traced by their place in training; steps of an episode."""
+"""Limits of a case: seeds; per seed, the longest episodes traced by number, and episodes traced by fraction of
+training; steps of an episode."""
 NUMBERS = 600_000
-"""The most of an experiment, shared out among its cases: about 4 MB of the page."""
+"""The maximal count of numbers of an experiment, divided among its cases: about 4 MB of the page."""
 LARGEST = 1e100
 LARGEST_LAKE, LARGEST_SEA = 5_000, 500
 
 
 class TrainingLength(NamedTuple):
-    """How long a case trains, in which unit; None where its spec does not say."""
+    """The length of training of a case and its unit; None if its spec does not have them."""
 
     unit: Literal["step", "episode"] | None
     total: int | None
 
     def share(self, place: float | None) -> float | None:
-        """The share of training that lies before a step or an episode."""
+        """Return the share of training before a step or an episode."""
         return None if place is None or not self.total else min(place / self.total, 1.0)
 
 
 def read_training(setting: Any) -> TrainingLength:
-    """Of a case, from its spec."""
+    """Read the length of training from a case's spec."""
     counts: dict[str, Literal["step", "episode"]] = {"steps": "step", "episodes": "episode"}
     for name, unit in counts.items():
         total = setting.get(name) if isinstance(setting, dict) else None
@@ -47,12 +47,12 @@ def read_training(setting: Any) -> TrainingLength:
 def read_traces(
     seed_folders: dict[int, pathlib.Path], training: TrainingLength, numbers: int
 ) -> list[dict[str, Any]]:
-    """The traced episodes of the first seeds that go into the page, each seed's in the order of training.
+    """Read the traced episodes of the first seeds for the page, those of each seed in the order of training.
 
     Args:
-        seed_folders: of the case.
-        training: how long it trains.
-        numbers: how many there may be in all; one episode there is in any case.
+        seed_folders: the run folders of the case, by seed.
+        training: the length of training.
+        numbers: the maximal count of numbers in all episodes; the first episode is always included.
     """
     traces = list[dict[str, Any]]()
     for seed, folder in sorted(seed_folders.items())[:SEEDS]:
@@ -77,7 +77,7 @@ def _files(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _trace(path: pathlib.Path, seed: int, training: TrainingLength) -> dict[str, Any]:
-    """An episode by its number, or by the percentage of training at which it stands."""
+    """Read an episode that was traced by its number or by its percentage of training."""
     columns = read_columns(path)[1]
     kind, _, number = path.stem.partition("-")
     step = next(iter(columns.pop("step", [])), None)
@@ -92,7 +92,7 @@ def _progress(trace: dict[str, Any]) -> tuple[float, int]:
 
 
 def read_ceiling(setting: Any) -> float | None:
-    """The most that the g of a spec can give, if it is one of ours that has such a limit."""
+    """Return the largest spread that the g of a spec can give; None if g is not built in or has no limit."""
     g = setting
     for name in ("agent", "explorer", "g"):
         g = g.get(name) if isinstance(g, dict) else None
@@ -107,7 +107,7 @@ def read_ceiling(setting: Any) -> float | None:
 
 
 def _short(columns: dict[str, list[float | None]]) -> dict[str, Any]:
-    """Digits in a string where each value is one digit; else five digits of each."""
+    """Return a column as a string if each value is one digit, else each value with five digits."""
     return {name: _column(values) for name, values in columns.items() if any(values) or name != "cost"}
 
 
@@ -118,7 +118,7 @@ def _column(values: list[float | None]) -> str | list[float | None]:
 
 
 def short(value: float | None, digits: int = 5) -> float | None:
-    """So many digits of it, and no more text than they need; None if no chart could show it."""
+    """Round to this many significant digits, to an int if possible; None if the value is too large for a chart."""
     if value is None or abs(value) > LARGEST:
         return None
     rounded = float(f"{value:.{digits - 1}e}") if abs(value) >= 1e-9 else 0
@@ -126,7 +126,7 @@ def short(value: float | None, digits: int = 5) -> float | None:
 
 
 def read_map(setting: Any) -> dict[str, Any] | None:
-    """The lake or the sea in a spec."""
+    """Return the map of the lake or the sea in a spec."""
     if not isinstance(setting, dict):
         return None
     try:
@@ -144,13 +144,13 @@ def _fits(plain: Any, largest: int) -> bool:
 
 
 def _sea(sea: Sea) -> dict[str, Any]:
-    """The action that leads right, for each cell that a diver can come to."""
+    """Return the map of a sea: the action that leads right in each reachable cell."""
     right = right_actions(sea).ravel()[sea_cells(sea)]
     return {"size": sea.size, "right": "".join(map(str, right))}
 
 
 def _lake(lake: Lake) -> dict[str, Any]:
-    """The path as an action for each of its cells, and the unsafe cells."""
+    """Return the map of a lake: the action at each cell of the path, and the unsafe cells."""
     cells = path_cells(lake)
     actions = {-lake.size: "0", 1: "1", lake.size: "2", -1: "3"}
     moves = "".join(actions[step] for step in (cells[1:] - cells[:-1]).tolist())

@@ -1,4 +1,4 @@
-"""The check of an array argument."""
+"""Checks an array argument."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adeu.core import check
 
 
 def as_array(owner: Any, argument: str, value: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """The value as a new array of this shape with finite entries; a single number is broadcast."""
+    """Return the value as a new array of this shape with finite entries; broadcast a single number."""
     try:
         given = np.asarray(value)
         result = np.array(np.broadcast_to(given, shape) if given.ndim == 0 else given, dtype)

@@ -1,7 +1,7 @@
-"""Compiled kernels, kept on disk between processes.
+"""Caches compiled kernels on disk.
 
-numba checks only the kernel's own file for changes, so the folder is named by a hash of everything that the kernel
-is made of: an edited rule is always recompiled.
+numba checks only the file of the kernel for changes, so the cache folder is named after a hash of all sources that
+the kernel depends on: an edited rule is always recompiled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS: Any = {"nogil": True, **KERNEL}
 
 
 def compile_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The compiled function for arguments of these types."""
+    """Compile a function for arguments of these types, or load it from the cache."""
     modules = {module for argument in arguments for kind in _kinds(argument) for module in _modules(kind)}
     foreign = {module for module in modules if not module.startswith("adeu.tabular.")}
     return _compile(function, _folder(foreign))
@@ -39,7 +39,7 @@ def _compile(function: Callable[..., Any], folder: str) -> Any:
     njit: Any = numba.njit
     if not folder:
         return njit(function, **OPTIONS)
-    # numba reads the folder from its settings, only at this point.
+    # numba reads the folder from its settings only here.
     before, settings.CACHE_DIR = settings.CACHE_DIR, folder
     try:
         return njit(function, cache=True, **OPTIONS)
@@ -48,7 +48,7 @@ def _compile(function: Callable[..., Any], folder: str) -> Any:
 
 
 def _kinds(value: Any) -> Iterator[type]:
-    """The NamedTuples that a value is made of."""
+    """Yield the types of all NamedTuples in a value."""
     if hasattr(value, "_fields"):
         yield type(value)
         for item in value:
@@ -56,7 +56,7 @@ def _kinds(value: Any) -> Iterator[type]:
 
 
 def _modules(kind: type) -> Iterator[str]:
-    """The modules that define a type and its rules."""
+    """Yield the modules that define a type and its rules."""
     yield kind.__module__
     for generic in OPERATIONS:
         if kind in generic.registry:
@@ -64,7 +64,7 @@ def _modules(kind: type) -> Iterator[str]:
 
 
 def _folder(foreign: set[str]) -> str:
-    """The cache folder for what also depends on these modules; empty if another process could not find one."""
+    """Return the cache folder for a kernel that also depends on these modules; empty if it cannot be cached."""
     digest = hashlib.sha256(_own_source() + numba.__version__.encode())
     for name in sorted(foreign):
         source = _source(sys.modules.get(name)) if name != "__main__" else None

@@ -1,8 +1,8 @@
-"""g, D and the guard in the kernel: from an uncertainty to an action.
+"""g, D and the guard in the kernel: they turn an uncertainty into an action.
 
-`normalize(g, uncertainty)` is the spread; `sample(D, s, numbers, center, spread, scratch, rng)` the action and
-whether it explores; `follow(D, s, seen, rng)` learns from the step; `restart(D, episode_ended)` resets D's carry;
-`advise(guard, s)` the mentor's action, or -1.
+`normalize(g, uncertainty)` returns the spread; `sample(D, s, numbers, center, spread, scratch, rng)` the action and
+whether it explores; `advise(guard, s)` the mentor's action, or -1. `follow(D, s, seen, rng)` learns from the step;
+`restart(D, episode_ended)` resets D's carry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adeu.tabular.stream import Stream, below, uniform
 
 Floats = NDArray[np.float64]
 Numbers = tuple[int, ...]
-"""0 .. A - 1: its length is part of its type, so that loops over actions are unrolled."""
+"""0 .. A - 1. The tuple's length is part of its type, so that the compiler unrolls loops over actions."""
 
 
 @operation
@@ -37,7 +37,7 @@ def sample(
 
 @operation
 def follow(D: Any, s: int, seen: Seen, rng: Stream) -> None:
-    """Learn from a step; do nothing where no rule is registered."""
+    """Learn from a step; by default do nothing."""
 
 
 @operation
@@ -115,7 +115,7 @@ class BernoulliForm(NamedTuple):
 class StickyForm(NamedTuple):
     mean: float
     last: NDArray[np.int64]
-    """(1,): the action to repeat, -1: none."""
+    """(1,): the action to repeat, or -1."""
 
 
 @restart.register
@@ -129,10 +129,10 @@ class OptionsForm(NamedTuple):
     lengths: NDArray[np.int64]
     weights: Floats
     tail: Floats
-    """-P(n > k) for k = 1, 2, ...: increasing, so that a search finds n."""
+    """-P(n > k) for k = 1, 2, ...; increasing, for a binary search of n."""
     scratch: Floats
     now: NDArray[np.int64]
-    """The current option, and its steps left."""
+    """(2,): the current option and its remaining steps."""
 
 
 @register_jitable(forceinline=True)
@@ -146,7 +146,7 @@ def best(values: Floats, numbers: Numbers) -> float:
 
 @register_jitable(forceinline=True)
 def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
-    """An index below len(numbers), with a probability proportional to its weight."""
+    """Sample an index below len(numbers) with a probability proportional to its weight."""
     total = 0.0
     for a in range(len(numbers)):
         total += weights[a]
@@ -162,7 +162,7 @@ def choose(weights: Floats, numbers: Any, rng: Stream) -> int:
 
 @register_jitable(forceinline=True)
 def any_from(values: Floats, numbers: Any, lowest: float, rng: Stream) -> int:
-    """A random one below len(numbers) whose value is at least `lowest`; a single one needs no random number."""
+    """Sample an index below len(numbers) whose value is at least `lowest`; a single one uses no random number."""
     count, chosen = 0, 0
     for a in range(len(numbers)):
         if values[a] >= lowest:
@@ -230,7 +230,7 @@ def _(
         if possible:
             option = choose(D.scratch, D.scratch, rng)
             left = (1 + np.searchsorted(D.tail, uniform(rng) - 1.0)) * D.lengths[option]
-    # Counting down from a multiple of the length, -left is the index into the sequence.
+    # `left` counts down from a multiple of the length, so -left modulo the length is the index into the sequence.
     action = D.table[option, -left % D.lengths[option]]
     explored = left > 0 and center[action] > -math.inf
     D.now[0] = option
@@ -250,7 +250,7 @@ class NoGuardForm(NamedTuple):
 
 class KnownUnsafeForm(NamedTuple):
     advice: NDArray[np.int64]
-    """(S,): the mentor's action, -1 where it has none."""
+    """(S,): the mentor's action, or -1."""
 
 
 @advise.register
@@ -265,7 +265,7 @@ def _(guard: KnownUnsafeForm, s: int) -> int:
 
 class ReturningForm(NamedTuple):
     advice: NDArray[np.int64]
-    """(1,): that of f, which writes it."""
+    """(1,): the array of `FirstReturnForm`, which writes to it."""
 
 
 @advise.register

@@ -12,13 +12,13 @@ from adeu.tabular.model import Stochastic
 
 
 def expected_return(model: Stochastic, q: NDArray[np.float64], max_steps: int, guard: Any) -> float:
-    """The expected undiscounted return of a greedy episode of at most `max_steps`, by dynamic programming.
+    """Return the expected undiscounted return of a greedy episode of at most `max_steps`, by dynamic programming.
 
     Args:
-        model: the table.
-        q: (S, A), -inf where an action is not allowed; ties are broken at random.
-        max_steps: after so many steps an episode is truncated.
-        guard: a guard's form, whose advice is followed.
+        model: the model.
+        q: (S, A), -inf for actions that are not allowed; ties are broken at random.
+        max_steps: the number of steps after which an episode is truncated.
+        guard: the guard's form; its advice is followed.
     """
     best = q == q.max(axis=1, keepdims=True)
     advice = np.array([advise(guard, s) for s in range(model.num_states)])

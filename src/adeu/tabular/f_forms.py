@@ -1,7 +1,7 @@
 """f in the kernel: each mechanism is a NamedTuple of its parameters and tables, with scalar rules.
 
-`measure(f, at)` is f(s); `prepare(f, at, action)` notes what a step is about to change, before the learner learns;
-`observe(f, at, seen, td_error)` learns from the step; `begin(f, rng)` begins an episode. The last three do nothing by
+`measure(f, at)` returns f(s); `prepare(f, at, action)` stores values before the learner's update changes them;
+`observe(f, at, seen, td_error)` learns from the step; `begin(f, rng)` starts an episode. The last three do nothing by
 default.
 """
 
@@ -22,19 +22,18 @@ UNDECIDED = -1.0
 
 
 class Scene(NamedTuple):
-    """What a mechanism can read."""
+    """The inputs of a mechanism."""
 
     s: int
     step: int
-    """Environment steps so far."""
+    """The number of environment steps so far."""
     center: Floats
-    """(A,): a preference per action, -inf where the action is not allowed."""
+    """(A,): a preference per action, -inf for actions that are not allowed."""
     q: Floats
     """(S, learners, A)."""
     visits: NDArray[np.int64]
     """(S,): completed visits, without the current one."""
     rng: Stream
-    """For random numbers."""
 
 
 class Seen(NamedTuple):
@@ -49,23 +48,23 @@ class Seen(NamedTuple):
 
 @operation
 def measure(f: Any, at: Scene) -> float:
-    """f(s). `measure.register` adds a rule for the type of `f`."""
+    """Return f(s). `measure.register` adds a rule for the type of `f`."""
     raise TypeError(f"{f} has no rule for measure(f, at)")
 
 
 @operation
 def prepare(f: Any, at: Scene, action: int) -> None:
-    """Note what a step is about to change, before the learner learns; do nothing where no rule is registered."""
+    """Store values before the learner's update changes them; by default do nothing."""
 
 
 @operation
 def observe(f: Any, at: Scene, seen: Seen, td_error: float) -> None:
-    """Learn from a step; do nothing where no rule is registered."""
+    """Learn from a step; by default do nothing."""
 
 
 @operation
 def begin(f: Any, rng: Stream) -> None:
-    """Begin an episode; do nothing where no rule is registered."""
+    """Start an episode; by default do nothing."""
 
 
 class ConstantForm(NamedTuple):
@@ -124,9 +123,9 @@ class ReturnBanditForm(NamedTuple):
     range: Floats
     """(2,): the lowest and the highest return so far."""
     arm: NDArray[np.int64]
-    """(1,): of this episode, -1 before the first."""
+    """(1,): the arm of this episode, -1 before the first episode."""
     earned: Floats
-    """(1,): in this episode."""
+    """(1,): the return of this episode so far."""
 
 
 @measure.register
@@ -250,16 +249,16 @@ class FirstReturnForm(NamedTuple):
     length: NDArray[np.int64]
     score: Floats
     actions: NDArray[np.int32]
-    """(S, longest): the way to each cell."""
+    """(S, longest): the actions that lead to each cell."""
     taken: NDArray[np.int32]
     earned: Floats
-    """(1,)."""
+    """(1,): the return of this episode so far."""
     coin: Floats
-    """(1,)."""
+    """(1,): the uniform number that selects the goal."""
     now: NDArray[np.int64]
     """(4,): the step of the episode, the goal, its distance, whether it was reached."""
     advice: NDArray[np.int64]
-    """(1,): the action on the way back, -1 elsewhere; the guard reads it."""
+    """(1,): the next action towards the goal, or -1; the guard reads it."""
 
 
 @begin.register
@@ -300,7 +299,7 @@ def _(f: FirstReturnForm, at: Scene, seen: Seen, td_error: float) -> None:
 
 @register_jitable(forceinline=True)
 def archived(f: FirstReturnForm, s: int) -> int:
-    """A cell of the archive, by 1/sqrt(visits + 1); before there is one, s."""
+    """Sample a cell of the archive with weight 1/sqrt(visits + 1); return s if the archive is empty."""
     total = 0.0
     for cell in range(f.length.size):
         if f.length[cell] >= 0:
@@ -356,7 +355,7 @@ class RolloutsForm(NamedTuple):
     rho: Any
     c: Any
     coin: Floats
-    """(2,): a uniform number, and whether the episode is a rollout: UNDECIDED before its first step."""
+    """(2,): a uniform number, and whether the episode is a rollout, UNDECIDED before its first step."""
 
 
 @measure.register
@@ -408,7 +407,7 @@ def _(f: HyperStatesForm, at: Scene, seen: Seen, td_error: float) -> None:
 def _(f: RolloutsForm, at: Scene) -> float:
     if f.coin[1] == UNDECIDED:
         f.coin[1] = 1.0 if f.coin[0] < measure(f.rho, at) else 0.0
-    usual, rolled = measure(f.f, at), measure(f.c, at)  # both, because a mechanism may count its calls
+    usual, rolled = measure(f.f, at), measure(f.c, at)  # call both, because a mechanism may count its calls
     return rolled if f.coin[1] == 1.0 else usual
 
 

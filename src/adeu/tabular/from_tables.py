@@ -1,4 +1,4 @@
-"""Models from arrays, from transition tables and from Gymnasium environments, checked before any work."""
+"""Builds and checks models from arrays, transition tables and Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def from_arrays(
     start: ArrayLike | int = 0,
     mask: ArrayLike | None = None,
 ) -> Deterministic:
-    """A deterministic model: what every action does in every state.
+    """Build a deterministic model from arrays over states and actions.
 
     Args:
-        next_state: (S, A), where a step leads; any state where it ends the episode.
-        reward: (S, A).
+        next_state: (S, A), the next state; any state if the step ends the episode.
+        reward: (S, A), the reward.
         terminal: (S, A), whether the step ends the episode.
-        cost: (S, A), or a number.
-        start: the first state, or (S,) probabilities.
-        mask: (S, A), which actions are allowed; None: all.
+        cost: (S, A), the cost, or a number.
+        start: the initial state, or (S,) probabilities.
+        mask: (S, A), which actions are allowed; None for all.
 
     Examples:
         >>> import adeu
@@ -62,19 +62,19 @@ def from_arrays(
 
 
 def from_mdp(mdp: Mdp) -> Deterministic:
-    """The model of a lake."""
+    """Build the model of a lake or a deep sea."""
     return from_arrays(mdp.next_state, mdp.reward, mdp.terminal, mdp.cost, mdp.start)
 
 
 def from_table(
     P: Mapping[int, Mapping[int, Any]], start: ArrayLike | int = 0, mask: ArrayLike | None = None
 ) -> Stochastic:
-    """A stochastic model from a transition table as Gymnasium's toy environments have it.
+    """Build a stochastic model from a transition table in the format of Gymnasium's toy environments.
 
     Args:
         P: `P[s][a]` is a list of (probability, next state, reward, terminated), for states 0 .. S - 1.
-        start: the first state, or (S,) probabilities.
-        mask: (S, A), which actions are allowed; None: all.
+        start: the initial state, or (S,) probabilities.
+        mask: (S, A), which actions are allowed; None for all.
 
     Examples:
         >>> import adeu
@@ -117,7 +117,7 @@ def from_table(
 
 
 def from_gymnasium(env: Any) -> Stochastic:
-    """The model of an environment with a transition table `P`: FrozenLake, CliffWalking, Taxi (with its action mask).
+    """Build the model of an environment with a transition table `P`: FrozenLake, CliffWalking, Taxi (with its mask).
 
     Examples:
         >>> import adeu, gymnasium

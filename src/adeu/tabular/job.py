@@ -1,4 +1,4 @@
-"""A training run as data: arrays and NamedTuples, which a worker process runs without JAX."""
+"""A training job and its result: arrays and NamedTuples, which a worker process can use without JAX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adeu.tabular.kernels import LoopSettings
 
 
 class Job(NamedTuple):
-    """A training as arrays and NamedTuples, which can be pickled. `TableAgent.job` makes it."""
+    """A training job as arrays and NamedTuples, which can be pickled; built by `TableAgent.job`."""
 
     model: Any
     learner: Any
@@ -25,33 +25,33 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a training: what was learned, and the metrics of each episode."""
+    """The result of training: the learned values, and the metrics of each episode."""
 
     q: NDArray[np.float64]
-    """(S, A): of an ensemble, the mean; -inf where an action is not allowed."""
+    """(S, A): the values, averaged over an ensemble; -inf for actions that are not allowed."""
     visits: NDArray[np.int64]
-    """(S,)."""
+    """(S,): the visit counts."""
     steps: NDArray[np.int64]
-    """(episodes,)."""
+    """(episodes,): the length of each episode."""
     violations: NDArray[np.int64]
-    """(episodes,): steps that cost something."""
+    """(episodes,): steps with a cost."""
     explored: NDArray[np.int64]
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
-    """(episodes,): how often an episode switched between exploiting, with which it starts, and exploring."""
+    """(episodes,): switches between exploiting and exploring; an episode starts exploiting."""
     uncertainty: NDArray[np.float64]
     """(episodes,): f(s), averaged over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): g(f(s)), averaged over the steps."""
     evaluated: NDArray[np.int64]
-    """(evaluations,): how many episodes were done."""
+    """(evaluations,): the number of episodes trained before each evaluation."""
     returns: NDArray[np.float64]
     """(evaluations,): the undiscounted return of a greedy episode."""
 
     def first_solved(self, at_least: float) -> int | None:
-        """How many episodes were done when a greedy one first reached this return; None: never.
+        """Return the number of episodes trained before a greedy one first reached this return, or None.
 
-        In a stochastic model this may be by chance.
+        In a stochastic model this may happen by chance.
         """
         solved = self.returns >= at_least
         return int(self.evaluated[solved.argmax()]) if solved.any() else None

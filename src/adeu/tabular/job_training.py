@@ -1,4 +1,4 @@
-"""A job in training: advanced in pieces, saved, resumed, traced."""
+"""Trains a job in pieces, with saving, resuming and tracing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adeu.tabular.stream import Stream, streams
 from adeu.tabular.trace import NoTrace, Trace, TraceRows
 
 PIECE = 2**22
-"""The most steps that `run` trains at once: well below a second, because Ctrl-C takes effect only in between."""
+"""The maximal number of steps per kernel call in `run`: below a second, because Ctrl-C takes effect between calls."""
 
 
 class KernelArguments(NamedTuple):
@@ -37,14 +37,14 @@ class KernelArguments(NamedTuple):
 
 
 WRITTEN = ("learner", "f", "g", "D", "record", "rng", "evaluation_rng")
-"""The arguments that change from one episode to the next."""
+"""The arguments that training modifies."""
 
 
 class Training:
-    """A job in training. Splitting it into pieces or processes gives bitwise the same result.
+    """A job in training. Splitting it into pieces or across processes gives bitwise the same result.
 
     Args:
-        job: made by an agent's `job`; it is not modified.
+        job: built by an agent's `job`; it is not modified.
 
     Examples:
         >>> import adeu
@@ -63,28 +63,28 @@ class Training:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.episode = 0
-        """Episodes done so far."""
+        """The number of episodes trained so far."""
         self.arguments = prepare(job)
-        """What the kernel reads and writes."""
+        """The arguments of the kernel, some of which it modifies."""
 
     @property
     def steps(self) -> int:
-        """Environment steps so far."""
+        """The number of environment steps so far."""
         return int(self.arguments.record.steps[: self.episode].sum())
 
     @property
     def left(self) -> int:
-        """Episodes to come."""
+        """The number of remaining episodes."""
         return self.job.settings.episodes - self.episode
 
     def advance(self, episodes: int) -> None:
-        """Trains this many more episodes, or all that are left."""
+        """Train this many more episodes, or all remaining ones."""
         last = self.episode + min(check.as_whole(self, "episodes", episodes, at_least=0), self.left)
         self._kernel(*self.arguments, self.episode, last, NoTrace())
         self.episode = last
 
     def trace(self) -> Trace:
-        """Trains one more episode, as `advance(1)` would, in Python, and returns what happened in it."""
+        """Train one more episode in Python, with the same result as `advance(1)`, and return its trace."""
         if self.left == 0:
             raise ValueError(f"Training: all {self.episode} episodes are done")
         rows = TraceRows([], [])
@@ -94,11 +94,11 @@ class Training:
         return rows.trace()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """A copy of all changing arrays by name, as `restore` and `np.savez` take it."""
+        """Return copies of all arrays that training modifies, by name, for `restore` and `np.savez`."""
         return {"episode": np.array(self.episode), **{name: array.copy() for name, array in self._arrays()}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resumes from the arrays that `state` of another training of the same job returned."""
+        """Resume from the `arrays()` of another training of the same job."""
         given = {name: np.asarray(arrays[name]) for name in arrays}
         own = {"episode": np.array(self.episode), **dict(self._arrays())}
         if own.keys() != given.keys():
@@ -116,7 +116,7 @@ class Training:
         self.episode = episode
 
     def result(self) -> Result:
-        """What was learned so far, and the metrics of each episode."""
+        """Return the learned values so far, and the metrics of each episode."""
         learner, record = self.arguments.learner, self.arguments.record
         q = learner.q.mean(axis=1)
         if hasattr(self.job.model.mask, "table"):
@@ -146,7 +146,7 @@ class Training:
 
 
 def prepare(job: Job) -> KernelArguments:
-    """The arguments of the job's first episode, with fresh copies of what training writes to."""
+    """Return the kernel's arguments before the first episode, with copies of all arrays that training modifies."""
     episodes, every = job.settings.episodes, job.settings.evaluate_every
     steps, violations, explored, switches = np.zeros((4, episodes), np.int64)
     uncertainty, spread = np.zeros((2, episodes))
@@ -157,7 +157,7 @@ def prepare(job: Job) -> KernelArguments:
 
 
 def run(job: Job) -> Result:
-    """Runs a job; the result does not depend on the process."""
+    """Run a job to the end; the result is the same in any process."""
     training = Training(job)
     while training.left:
         training.advance(max(1, PIECE // job.settings.max_steps))
@@ -165,7 +165,7 @@ def run(job: Job) -> Result:
 
 
 def _named(name: str, value: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays that a value is made of."""
+    """Yield all arrays in a value, by name."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, tuple):

@@ -5,7 +5,7 @@ for each episode:
         a ~ D(pi(s), g(f(s)))
         s', r from the model
         Q(s, a) <- Q(s, a) + alpha * (r + gamma * max Q(s', .) - Q(s, a)),  and f learns
-    every evaluate_every episodes: one greedy episode, on its own random stream
+    every evaluate_every episodes: one greedy episode, with a separate random stream
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ class LoopSettings(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The loop's output, apart from the tables of the learner and the parts."""
+    """The loop's output, except the tables of the learner and the parts."""
 
     visits: NDArray[np.int64]
-    """(S,): per state."""
+    """(S,): the visit counts."""
     steps: NDArray[np.int64]
-    """(episodes,): the length of each."""
+    """(episodes,): the length of each episode."""
     violations: NDArray[np.int64]
     """(episodes,): steps with a cost."""
     explored: NDArray[np.int64]
     """(episodes,): steps that explored."""
     switches: NDArray[np.int64]
-    """(episodes,): how often the episode switched between exploring and exploiting."""
+    """(episodes,): switches between exploring and exploiting."""
     uncertainty: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     spread: NDArray[np.float64]
     """(episodes,): summed over the steps."""
     returns: NDArray[np.float64]
-    """(evaluations,): of one greedy episode each."""
+    """(evaluations,): the return of one greedy episode each."""
 
 
 @register_jitable(forceinline=True)
 def impose(guard: Any, s: int, center: NDArray[np.float64]) -> bool:
-    """Excludes all actions but the mentor's if the mentor is active; returns whether it is."""
+    """Exclude all actions except the mentor's if the mentor is active; return whether it is."""
     advice = advise(guard, s)
     if advice < 0:
         return False
@@ -96,7 +96,7 @@ def train(
     last: int,
     trace: Any,
 ) -> None:
-    """Trains episodes first .. last - 1; splitting them over several calls gives the same result."""
+    """Train episodes first .. last - 1; splitting them over several calls gives the same result."""
     center, scratch = floats(model.mask.numbers), floats(model.mask.numbers)
     visits, step = record.visits, 0
     for episode in range(first):

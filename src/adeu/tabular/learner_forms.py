@@ -1,7 +1,7 @@
-"""The learners in the kernel, one Q table or an ensemble of them, and their step sizes.
+"""The learners in the kernel, one Q table or an ensemble, and their step sizes.
 
 `step_size(steps, s, a)` counts the visit and returns alpha; `prefer(learner, mask, s, center)` writes the preferences
-that behaviour follows, `value` those of the greedy policy; `learn` updates the tables and returns the TD error;
+of the behaviour policy, `value` those of the greedy policy; `learn` updates the tables and returns the TD error;
 `renew(learner, rng)` is called after each episode.
 """
 
@@ -27,7 +27,7 @@ class ConstantStepForm(NamedTuple):
 
 
 class VisitStepForm(NamedTuple):
-    """1/n(s, a): averages all targets."""
+    """A step size of 1/n(s, a), which averages all targets."""
 
     visits: NDArray[np.int64]
 
@@ -79,12 +79,12 @@ def learn(learner: Any, mask: Any, s: int, seen: Seen, gamma: float, rng: Stream
 
 @operation
 def renew(learner: Any, rng: Stream) -> None:
-    """Redraws what a learner draws after each episode, terminated or truncated."""
+    """Resample the learner's random choices after each episode; by default do nothing."""
 
 
 @register_jitable(forceinline=True)
 def target(q: Floats, learner: int, mask: Any, seen: Seen, gamma: float) -> float:
-    """The target r + gamma * max_a Q(s', a)."""
+    """Return the target r + gamma * max_a Q(s', a)."""
     if seen.terminated:
         return seen.reward
     highest = -math.inf

@@ -1,4 +1,4 @@
-"""Learned lengths in the kernel: a D with a table of its own, which learns from every step; see `decision_forms`."""
+"""Learned lengths in the kernel: a D with a table that learns from every step; see `decision_forms`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LearnedLengthsForm(NamedTuple):
     score: Floats
     """(lengths,)."""
     now: NDArray[np.int64]
-    """(4,): the action, its steps left, whether it or its length was drawn; whether the table has values."""
+    """(4,): the action, its remaining steps, whether it or its length was random, whether `values` is initialised."""
 
 
 @restart.register
@@ -54,7 +54,7 @@ def _(
 
 @register_jitable(forceinline=True)
 def judge(D: LearnedLengthsForm, s: int, a: int) -> float:
-    """Writes how good each length is, and returns the best score."""
+    """Write the score of each length, and return the best."""
     heads, highest = D.values.shape[1], -math.inf
     for n in range(D.score.size):
         mean, squares = 0.0, 0.0
@@ -69,7 +69,7 @@ def judge(D: LearnedLengthsForm, s: int, a: int) -> float:
 
 @register_jitable(forceinline=True)
 def scatter(D: LearnedLengthsForm, rng: Stream) -> None:
-    """Draws the table's first values, by Box and Muller."""
+    """Sample the table's initial values, by the Box-Muller transform."""
     D.now[3] = 1
     if D.start > 0:
         table = D.values.reshape(-1)
@@ -88,7 +88,7 @@ def _(D: LearnedLengthsForm, s: int, seen: Seen, rng: Stream) -> None:
         for b in range(D.values.shape[2]):
             for n in range(D.score.size):
                 first = max(first, D.values[there, h, b, n])
-        for n in range(D.score.size - 1, -1, -1):  # downwards: where s' = s, the value of n - 1 is still the old one
+        for n in range(D.score.size - 1, -1, -1):  # downwards, so that n - 1 is not updated yet if s' = s
             after = D.values[there, h, a, n - 1] if n > 0 else first
             target = seen.reward + (0.0 if seen.terminated else D.gamma * after)
             D.values[s, h, a, n] += D.step_size * (target - D.values[s, h, a, n])

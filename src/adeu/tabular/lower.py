@@ -33,7 +33,7 @@ from adeu.tabular.model import Deterministic, Model
 
 
 class Lowered(NamedTuple):
-    """An explorer, ready for the kernel."""
+    """The kernel's form of an explorer."""
 
     f: Any
     g: Any
@@ -42,7 +42,7 @@ class Lowered(NamedTuple):
 
 
 def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
-    """The explorer for a model, its parts checked against the model's sizes."""
+    """Convert an explorer for a model, and check its parts against the model's sizes."""
     from gymnasium.spaces import Discrete
 
     bound = explorer.bind(Discrete(model.num_states), Discrete(model.num_actions))
@@ -55,20 +55,20 @@ def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
 
 
 def _lower_return(guard: adeu.guards.Returning, f: Any) -> Any:
-    """The guard reads what the form of `FirstReturn` writes."""
+    """Return the guard's form, which reads the advice that the form of `FirstReturn` writes."""
     if guard.by != "replay" or not isinstance(f, f_forms.FirstReturnForm):
-        raise _no_form(guard, " but with by='replay' and f=FirstReturn(by='replay')")
+        raise _no_form(guard, " except with by='replay' and f=FirstReturn(by='replay')")
     return decision_forms.ReturningForm(f.advice)
 
 
 @functools.singledispatch
 def lower(part: Any, model: Model) -> Any:
-    """The part's NamedTuple, with tables of its own for the model."""
+    """Return the part's NamedTuple, with new tables for the model."""
     raise _no_form(part)
 
 
 def _no_form(part: Any, hint: str = "") -> TypeError:
-    return TypeError(f"{part!r} has no tabular form{hint}; adeu.tabular.lower.register gives it one")
+    return TypeError(f"{part!r} has no tabular form{hint}; adeu.tabular.lower.register adds one")
 
 
 @lower.register
@@ -123,7 +123,7 @@ def _(part: adeu.mechanisms.best_action.BestActionGap, model: Model) -> Any:
 @lower.register
 def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
     if part.f.needs("measure") | (part.f.needs("observe") - {"td_error", "cost"}):
-        raise _no_form(part, ", because the values that its f needs are of states, not of hyper-states")
+        raise _no_form(part, ", because its f needs values of hyper-states, but there are only values of states")
     f = lower(part.f, model._replace(num_states=part.num_groups))
     return f_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
 
@@ -131,7 +131,7 @@ def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
 @lower.register
 def _(part: adeu.mechanisms.first_return.FirstReturn, model: Model) -> Any:
     if part.by != "replay" or not isinstance(model, Deterministic):
-        raise _no_form(part, " but with by='replay' in a deterministic model")
+        raise _no_form(part, " except with by='replay' in a deterministic model")
     length = np.full(model.num_states, -1)
     actions = np.zeros((model.num_states, part.longest), np.int32)
     return f_forms.FirstReturnForm(

@@ -1,4 +1,4 @@
-"""A finite MDP for the kernel: arrays over (s, a), or over the outcomes that (s, a) may have."""
+"""A finite MDP for the kernel: arrays over (s, a), or over the possible outcomes of (s, a)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from adeu.tabular.stream import Stream, draw
 
 class AllActions(NamedTuple):
     numbers: tuple[int, ...]
-    """0 .. A - 1. A tuple's length is part of its type: the compiler unrolls the loops over actions."""
+    """0 .. A - 1. The tuple's length is part of its type, so that the compiler unrolls loops over actions."""
 
 
 class SomeActions(NamedTuple):
     numbers: tuple[int, ...]
     table: NDArray[np.bool_]
-    """(S, A)."""
+    """(S, A): whether each action is allowed."""
 
 
 class Deterministic(NamedTuple):
@@ -33,7 +33,7 @@ class Deterministic(NamedTuple):
     terminal: NDArray[np.bool_]
     cost: NDArray[np.float64]
     start: NDArray[np.float64]
-    """(S,): the probability that an episode starts in s or before it."""
+    """(S,): the cumulative probabilities of the initial state."""
     mask: Any
 
 
@@ -57,7 +57,7 @@ Model = Deterministic | Stochastic
 
 @operation
 def outcome(model: Any, s: int, a: int, rng: Stream) -> int:
-    """The index of the outcome in the arrays."""
+    """Return the index of the outcome in the arrays."""
     raise TypeError(f"{model} has no rule for outcome(model, s, a, rng)")
 
 

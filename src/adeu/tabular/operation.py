@@ -9,16 +9,16 @@ from typing import Any
 from numba.extending import overload
 
 OPERATIONS: list[Any] = []
-"""All operations: the compiled kernel depends on them as well as on its own source."""
+"""All operations; a compiled kernel depends on their rules."""
 
 KERNEL: Any = {"error_model": "numpy", "_nrt": False}
-"""Division as in C, and no reference counting: rules must not allocate arrays."""
+"""Options of numba: division as in C, and no reference counting, so rules must not allocate arrays."""
 
 RULE: Any = {"forceinline": True, **KERNEL}
 
 
 def operation(default: Callable[..., Any]) -> Any:
-    """A `functools.singledispatch` that numba also resolves, at compile time: dispatch is free at run time.
+    """Return a `functools.singledispatch` function that numba resolves at compile time.
 
     The first argument is a NamedTuple. `register` adds the rule for its type.
     """

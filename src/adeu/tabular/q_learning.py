@@ -20,10 +20,10 @@ class Learners(Part):
     """Several Q tables with different initial values that learn from different steps.
 
     Args:
-        size: how many.
-        mask_probability: the share of the steps that each learns from, in (0, 1].
-        start: the standard deviation of their initial values.
-        ucb: lambda; behaviour prefers Q_mean + lambda * Q_std. Evaluation uses Q_mean.
+        size: the number of tables.
+        mask_probability: the share of steps from which each table learns, in (0, 1].
+        start: the standard deviation of the initial values.
+        ucb: lambda; the preferences of behaviour are Q_mean + lambda * Q_std. Evaluation uses Q_mean.
 
     Reference: Chen et al., "UCB Exploration via Q-Ensembles", 2017.
     """
@@ -51,7 +51,7 @@ class QLearning(TableAgent):
         alpha: the step size, in (0, 1], or "1/n", one over the number of times (s, a) was tried.
         gamma: the discount, in [0, 1].
         intrinsic: beta of an intrinsic reward beta/sqrt(n(s')) for reaching s'.
-        learners: several Q tables in place of one.
+        learners: several Q tables instead of one.
         q: the tables' initial value.
 
     Examples:

@@ -1,6 +1,6 @@
-"""A learner with replay: DQN over tables, with a target table; one table or an ensemble of them.
+"""A learner with replay: DQN over one table or an ensemble, with target tables.
 
-`learn` stores the step, and every `update_every` steps moves the tables towards the targets of a minibatch.
+`learn` stores the step and, every `update_every` steps, moves the tables towards the targets of a minibatch.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class ReplayTable(NamedTuple):
     next_state: NDArray[np.uint32]
     terminated: NDArray[np.bool_]
     mask: NDArray[np.bool_]
-    """(capacity, tables): which of the tables learn from it."""
+    """(capacity, tables): which tables learn from the step."""
 
 
 class Clock(NamedTuple):
     steps: NDArray[np.int64]
-    """(1,): steps stored so far."""
+    """(1,): the number of steps stored so far."""
     table: NDArray[np.int64]
-    """(1,): the table that acts, where one is drawn for each episode."""
+    """(1,): the acting table, if one is sampled for each episode."""
     highest: Floats
     """(1,): the highest reward so far."""
     highest_at: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Small arrays in a kernel's stack frame, of a size known at compile time, so that they may be kept in registers."""
+"""Small arrays on a kernel's stack, of a size known at compile time, so that they may be kept in registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ lower_builtin: Any = extending.lower_builtin
 
 
 def floats(numbers: tuple[int, ...]) -> NDArray[np.float64]:
-    """An array as long as the tuple. Call it in the kernel itself: it does not outlive the calling frame."""
+    """Return an array as long as the tuple. It is valid only in the calling frame: call it in the kernel itself."""
     return np.zeros(len(numbers))
 
 

@@ -1,6 +1,6 @@
-"""A random stream that any language can reproduce: xoshiro256++, seeded by splitmix64.
+"""A random stream that is easy to reproduce in other languages: xoshiro256++, seeded by splitmix64.
 
-Its state is four 64-bit words in an array, which each draw advances.
+Its state is an array of four 64-bit words, which each call updates in place.
 
 Reference: Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2021.
 """
@@ -18,7 +18,7 @@ _11, _17, _19, _23, _41, _45 = (np.uint64(bits) for bits in (11, 17, 19, 23, 41,
 
 
 def streams(seed: int, count: int) -> list[Stream]:
-    """Independent streams for one seed."""
+    """Return independent streams for one seed."""
     words, state = [], seed
     for _ in range(4 * count):
         state = (state + 0x9E3779B97F4A7C15) % 2**64
@@ -30,7 +30,7 @@ def streams(seed: int, count: int) -> list[Stream]:
 
 @register_jitable(forceinline=True)
 def uniform(rng: Stream) -> float:
-    """A number in [0, 1), a multiple of 2^-53."""
+    """Sample a number in [0, 1), a multiple of 2^-53."""
     a, b, c, d = rng[0], rng[1], rng[2], rng[3]
     total = a + d
     result = ((total << _23) | (total >> _41)) + a
@@ -45,13 +45,13 @@ def uniform(rng: Stream) -> float:
 
 @register_jitable(forceinline=True)
 def below(n: int, rng: Stream) -> int:
-    """One of 0 .. n - 1."""
+    """Sample an integer in 0 .. n - 1."""
     return int(uniform(rng) * n)
 
 
 @register_jitable(forceinline=True)
 def draw(cumulative: NDArray[np.float64], first: int, last: int, rng: Stream) -> int:
-    """One of first .. last - 1, by their `cumulative` probabilities; the last gets the rounding error."""
+    """Sample an index in first .. last - 1 by `cumulative` probabilities; rounding errors go to the last."""
     point, place = uniform(rng), first
     while place < last - 1 and point >= cumulative[place]:
         place += 1

@@ -1,4 +1,4 @@
-"""Shared by the agents over tables: making a job from an agent."""
+"""Base of the tabular agents: builds a job from an agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adeu.tabular.model import Model
 
 
 class JobArguments(TypedDict, total=False):
-    """The arguments of `TableAgent.job` besides the model."""
+    """The arguments of `TableAgent.job` except the model."""
 
     episodes: Required[int]
     max_steps: Required[int]
@@ -30,7 +30,7 @@ class JobArguments(TypedDict, total=False):
 
 
 class TableAgent(Part):
-    """An agent over tables: its fields are its hyper-parameters, and it is trained on a model.
+    """A tabular agent: its fields are hyper-parameters, and it is trained on a model.
 
     A subclass defines `lower_learner` and has the fields `explorer` and `gamma`.
     """
@@ -49,7 +49,7 @@ class TableAgent(Part):
         return 0.0
 
     def lower_learner(self, q: NDArray[np.float64], seed: int) -> Any:
-        """The learner in the kernel, with tables initialised at or around `q`, of shape (S, A)."""
+        """Return the learner's form for the kernel, with tables initialised at or around `q`, of shape (S, A)."""
         raise NotImplementedError(f"{type(self).__name__} has no lower_learner(q, seed)")
 
     def job(
@@ -63,15 +63,15 @@ class TableAgent(Part):
         q: ArrayLike | None = None,
         visits: ArrayLike = 0,
     ) -> Job:
-        """The training as data, checked and lowered: `run(job)` runs it, in any process and without JAX.
+        """Build a training job, checked and converted for the kernel; `run(job)` runs it in any process, without JAX.
 
         Args:
-            model: made by `from_mdp`, `from_gymnasium`, `from_arrays` or `from_table`.
-            episodes: how many to train, >= 1.
-            max_steps: truncates an episode after this many steps.
-            seed: of all random numbers; the same seed gives the same result.
-            evaluate_every: episodes between greedy ones, which do not affect training.
-            q: the tables' initial values, a number or one per (s, a), such as a mentor's; None: the field `q`.
+            model: built by `from_mdp`, `from_gymnasium`, `from_arrays` or `from_table`.
+            episodes: the number of training episodes, >= 1.
+            max_steps: the number of steps after which an episode is truncated.
+            seed: the seed of all random numbers; the same seed gives the same result.
+            evaluate_every: training episodes between two greedy ones, which do not affect training.
+            q: the tables' initial values, a number or one per (s, a), such as a mentor's; by default the field `q`.
             visits: the initial visit counts, a number or one per state.
         """
         settings = LoopSettings(
@@ -92,5 +92,5 @@ class TableAgent(Part):
         )
 
     def train(self, model: Model, **arguments: Unpack[JobArguments]) -> Result:
-        """Trains on a model: runs the `job` with these arguments."""
+        """Train on a model: run the `job` with these arguments."""
         return run(self.job(model, **arguments))

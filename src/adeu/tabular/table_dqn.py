@@ -26,16 +26,16 @@ class TableDqn(TableAgent):
     Args:
         explorer: f, g, D and optionally a guard, all with a tabular form.
         gamma: the discount, in [0, 1].
-        alpha: how far each transition of a minibatch moves its entry towards its target, in (0, 1].
-        capacity: how many transitions the replay holds.
-        batch: how many an update uses, one after the other.
+        alpha: the step size of each transition of a minibatch, in (0, 1].
+        capacity: the maximal number of transitions in the replay buffer.
+        batch: the number of transitions per update, applied one after the other.
         update_every: environment steps per update.
         target_every: environment steps per copy into the target table.
         start: the standard deviation of the tables' initial values.
-        tables: how many, each with a target table of its own.
-        center: with several tables, the preferences: "mean", "sampled" (bootstrapped DQN: of one table, redrawn
-            after each episode) or "ucb" (mean + ucb * standard deviation).
-        ucb: lambda.
+        tables: the number of tables, each with a target table.
+        center: the preferences with several tables: "mean", "sampled" (bootstrapped DQN: those of one table, sampled
+            again after each episode) or "ucb" (mean + ucb * standard deviation).
+        ucb: the factor of the standard deviation for "ucb".
         mask_probability: the probability that a table learns from a transition, in (0, 1].
 
     Examples:

@@ -1,4 +1,4 @@
-"""What happened in an episode, step by step: `note(trace, step, center)` records a step, or does nothing."""
+"""The trace of an episode, step by step: `note(trace, step, center)` records a step, or does nothing."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Floats = NDArray[np.float64]
 
 
 class Trace(NamedTuple):
-    """An episode: in each array, one entry per step."""
+    """The steps of an episode; each array has one entry per step."""
 
     state: NDArray[np.int64]
     best: NDArray[np.int64]
-    """The action that pi(s) prefers, the first of several; the mentor's where it is active."""
+    """The action that pi(s) prefers, the first of ties; the mentor's action if the mentor is active."""
     action: NDArray[np.int64]
     explored: NDArray[np.bool_]
     uncertainty: Floats
     """f(s)."""
     spread: Floats
-    """g(f(s)); 0 where the mentor is active."""
+    """g(f(s)); 0 if the mentor is active."""
     reward: Floats
-    """The environment's, without the intrinsic one."""
+    """The environment's reward, without intrinsic reward."""
     cost: Floats
 
 
@@ -40,11 +40,11 @@ class Step(NamedTuple):
 
 
 class NoTrace(NamedTuple):
-    """For compiled training: records nothing, at no cost."""
+    """Records nothing, at no cost; for compiled training."""
 
 
 class TraceRows(NamedTuple):
-    """For the loop in Python."""
+    """Records all steps; for the loop in Python."""
 
     best: list[int]
     steps: list[Step]

@@ -1,4 +1,4 @@
-"""Triggers in the kernel: their periods, running statistics and promises; see `f_forms`."""
+"""Triggers in the kernel: `Every`, `Triggered`, `Homeostasis` and `ValuePromise`; see `f_forms`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 class EveryForm(NamedTuple):
     n: int
     passed: Ints
-    """(1,): steps since the last 1."""
+    """(1,): the number of steps since f was last 1."""
 
 
 @measure.register
@@ -49,7 +49,7 @@ class TriggeredForm(NamedTuple):
     explores_first: bool
     c: float
     now: Ints
-    """(2,): steps (or episodes) left of the period; whether the episode has had no step, -1 before the first."""
+    """(2,): remaining steps (or episodes) of the period; 1 before an episode's first step, 0 after, -1 at first."""
 
 
 @begin.register
@@ -78,7 +78,7 @@ def _(f: TriggeredForm, at: Scene) -> float:
 
 @register_jitable(forceinline=True)
 def period(f: TriggeredForm, rng: Stream) -> int:
-    """How long it lasts: fixed, or geometric."""
+    """Return the length of a period: fixed, or sampled from a geometric distribution."""
     if not f.random or f.duration == 1:
         return f.duration
     return 1 + int(math.log1p(-uniform(rng)) / math.log1p(-1.0 / f.duration))
@@ -111,13 +111,13 @@ class ValuePromiseForm(NamedTuple):
     gamma: float
     td: bool
     values: Floats
-    """(k,): of the last k states; that of step t at t mod k, as for the rewards."""
+    """(k,): the values of the last k states; step t is at index t mod k."""
     rewards: Floats
-    """(k,): of the steps that led to them."""
+    """(k,): the rewards of the steps that led to them, at the same indices."""
     reward: Floats
-    """(1,): of the step before."""
+    """(1,): the reward of the previous step."""
     step: Ints
-    """(1,): of the episode."""
+    """(1,): the step of the episode."""
 
 
 @begin.register

@@ -1,8 +1,8 @@
-"""The games of Theorem 1, its claims about an agent in them, and Theorem 2.
+"""The games of Theorem 1, tests of its claims about an agent, and Theorem 2.
 
-`increasing` and `sparse` check whether a game is of that kind, `generate` draws such games, `theorem` measures an
-agent. `game` reads the arrays of any deterministic MDP; `returns` says where the action with the highest
-reward also has the highest return. `treasure` is Theorem 2.
+`increasing` and `sparse` check whether a game has increasing rewards, `generate` samples such games, `theorem` and
+`hyper` measure an agent. `game` reads the arrays of any deterministic MDP; `returns` checks whether the action with
+the highest reward also has the highest return. `treasure` computes Theorem 2.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The arrays of a deterministic game, read from any object that has them."""
+"""Reads the arrays of a deterministic game from any object that has them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ END = -1
 
 
 class Game(NamedTuple):
-    """What every action does in every state 0 .. S - 1."""
+    """A deterministic game with states 0 .. S - 1."""
 
     next_state: Ints
-    """(S, A): END where the step ends the episode, the state itself where the action is not allowed."""
+    """(S, A): END if the step ends the episode, the state itself if the action is not allowed."""
     reward: Floats
-    """(S, A): -inf where the action is not allowed."""
+    """(S, A): -inf if the action is not allowed."""
     start: int
 
     def beside(self, s: int) -> Ints:
-        """The states that one step from s leads to, except s itself."""
+        """Return the states that one step from s leads to, except s itself."""
         states = np.unique(self.next_state[s])
         return np.asarray(states[(states != END) & (states != s)])
 
     def reachable(self) -> Ints:
-        """The states that some sequence of actions leads to from the start, in order of their numbers."""
+        """Return the states that can be reached from the start, in order."""
         seen = np.zeros(len(self.reward), bool)
         states = np.array([self.start])
         while len(states):
@@ -40,7 +40,7 @@ class Game(NamedTuple):
         return np.flatnonzero(seen)
 
     def path(self) -> Ints:
-        """The states that the best-paid actions lead through, from the start until the episode ends or repeats."""
+        """Return the states visited by taking the highest reward in each, from the start up to the end or a cycle."""
         best, path = self.reward.argmax(axis=1), dict.fromkeys([self.start])
         while (s := int(self.next_state[last := next(reversed(path)), best[last]])) != END and s not in path:
             path[s] = None
@@ -48,7 +48,7 @@ class Game(NamedTuple):
 
 
 def read_game(owner: str, mdp: Any) -> Game:
-    """The game of an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or any object with such arrays."""
+    """Read the game of an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or an object with such arrays."""
     if isinstance(mdp, Game):
         return mdp
     takes = "a deterministic game: next_state, reward and terminal of shape (states, actions), and start"
@@ -79,10 +79,10 @@ def read_game(owner: str, mdp: Any) -> Game:
 
 
 def _start(owner: str, start: Any, num_states: int) -> int:
-    if np.shape(start) == (num_states,):  # as in `adeu.tabular`: P(an episode starts in s or before it)
+    if np.shape(start) == (num_states,):  # cumulative probabilities, as in `adeu.tabular`
         places = np.flatnonzero(np.diff(start, prepend=0.0) > 0)
         if len(places) != 1:
-            check.refuse(owner, "start", "one first state", f"{len(places)} of them")
+            check.refuse(owner, "start", "one initial state", f"{len(places)} states")
         return int(places[0])
     if np.ndim(start) != 0:
         check.refuse(owner, "start", f"a state 0 .. {num_states - 1}", f"shape {np.shape(start)}")

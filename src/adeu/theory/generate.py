@@ -1,4 +1,4 @@
-"""Random games in which Theorem 1 should hold."""
+"""Random games that satisfy the assumptions of Theorem 1."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def random_game(
     cost: float = 10.0,
     lure: float = 0.0,
 ) -> Mdp:
-    """Draws an Increasing-Reward Single-Agent Game.
+    """Sample an Increasing-Reward Single-Agent Game.
 
         r(s_i, b_i) = scale * (sum of i + 1 numbers from [0.5, 1.5]),  and the last one + goal
 
-    The best actions b_i differ from state to state; they lead along a path whose last one ends the game. Any other
-    action falls into a hole, which ends the game, or stays, goes back to any earlier state, or leaves the path. Off
-    the path, the best action returns to it, no further along than where it was left, or ends the game. States are
-    numbered at random.
+    The best actions b_i are random in each state; they lead along a path, and the last one ends the game. Any other
+    action falls into a hole, which ends the game, or stays, goes back to an earlier state, or leaves the path. Off
+    the path, the best action ends the game or returns to the path, no further along than where it was left. States
+    are numbered at random.
 
     Args:
-        states: how many, >= 1.
-        actions: how many in each state, >= 1.
-        seed: draws the game.
-        side: how many of the states lie off the path.
+        states: the number of states, >= 1.
+        actions: the number of actions, >= 1.
+        seed: the seed of the game.
+        side: the number of states off the path.
         hole: the probability that a wrong action falls into a hole.
-        scale: of the rewards.
+        scale: the scale of the rewards.
         goal: added to the reward of the path's last action.
-        cost: a wrong action pays between -cost and -cost/2 ...
-        lure: ... or, with this probability, more than 0: anything that clause 1 allows.
+        cost: the reward of a wrong action lies between -cost and -cost/2, unless it is a lure.
+        lure: the probability that a wrong action has a positive reward instead, as large as clause 1 allows.
 
     Examples:
         >>> from adeu.theory import increasing_reward, random_game
@@ -64,9 +64,9 @@ def random_game(
     scale, goal = check.as_number(me, "scale", scale, above=0), check.as_number(me, "goal", goal, at_least=0)
     cost = check.as_number(me, "cost", cost, at_least=0)
 
-    # First numbered along the path, then off it.
+    # States are first numbered along the path, then off it.
     length = states - side
-    left_at = rng.integers(length, size=side)  # where a side state is entered from, at the earliest
+    left_at = rng.integers(length, size=side)  # the first path state from which each side state can be entered
     most = np.cumsum(rng.uniform(0.5, 1.5, length))
     most = scale * np.concatenate([most, most[left_at] * rng.uniform(0.25, 0.75, side)])
     most[length - 1] += goal
@@ -74,7 +74,7 @@ def random_game(
     next_state = _wrong(rng, most, left_at, actions, hole)
     next_state[np.arange(states), best] = _right(rng, most, left_at)
 
-    limit = np.full(states, np.inf)  # clause 1: all but the best action pay less than the previous state's
+    limit = np.full(states, np.inf)  # clause 1: all but the best action pay less than the previous state's best
     ahead = next_state[np.arange(states), best]
     np.minimum.at(limit, ahead[ahead != END], most[ahead != END])
     wrong = np.where(
@@ -89,19 +89,18 @@ def random_game(
 def random_sparse_game(
     hyper_states: int, size: int, actions: int, seed: int, *, hole: float = 0.5, cost: float = 10.0
 ) -> Mdp:
-    """Draws a Sparse Increasing-Reward Game: each state of a `random_game` becomes a corridor whose end pays.
+    """Sample a Sparse Increasing-Reward Game: each state of a `random_game` becomes a corridor that pays at its end.
 
-    A hyper-state has size - 1 states without any reward, in each of which one action leads on, and the state that
-    pays, whose actions lead to the first states of other corridors. Any other action in a corridor stays, or goes
-    back within it.
+    A hyper-state has size - 1 states without any reward, in each of which one action leads on, and a paying state,
+    whose actions lead to the first states of corridors. Any other action in a corridor stays, or goes back within it.
 
     Args:
-        hyper_states: how many, >= 1, all on the path.
-        size: states of each, >= 1.
-        actions: how many in each state, >= 1.
-        seed: draws the game.
-        hole: the probability that a wrong action of a state that pays falls into a hole.
-        cost: such an action pays between -cost and -cost/2.
+        hyper_states: the number of hyper-states, >= 1, all on the path.
+        size: the number of states of each hyper-state, >= 1.
+        actions: the number of actions, >= 1.
+        seed: the seed of the game.
+        hole: the probability that a wrong action of a paying state falls into a hole.
+        cost: the reward of a wrong action of a paying state lies between -cost and -cost/2.
 
     Examples:
         >>> from adeu.theory import find_hyper_states, random_sparse_game, sparse_increasing_reward
@@ -128,7 +127,7 @@ def random_sparse_game(
 
 
 def _wrong(rng: Rng, most: Floats, left_at: Ints, actions: int, hole: float) -> Ints:
-    """Where each action leads if it is not the best one: END, or a state that pays less, or nowhere."""
+    """Sample the next state of each wrong action: END, a state with a lower best reward, or the same state."""
     states, length = len(most), len(most) - len(left_at)
     to = np.full((states, actions), END)
     for s, a in np.argwhere(rng.random((states, actions)) >= hole):
@@ -140,7 +139,7 @@ def _wrong(rng: Rng, most: Floats, left_at: Ints, actions: int, hole: float) -> 
 
 
 def _right(rng: Rng, most: Floats, left_at: Ints) -> Ints:
-    """Where the best action leads: on along the path; from a side state back to it, or to the game's end."""
+    """Sample the next state of each best action: along the path; from a side state, back to the path or END."""
     length = len(most) - len(left_at)
     to = np.append(np.arange(1, length), END)
     back = [
@@ -150,12 +149,12 @@ def _right(rng: Rng, most: Floats, left_at: Ints) -> Ints:
 
 
 def _returns(most: Floats, u: int, at: int) -> Ints:
-    """The path's states up to the one that u is entered from which pay more than u."""
+    """Return the path's states, up to the one that u is entered from, whose best reward exceeds that of u."""
     return np.flatnonzero(most[: at + 1] > most[u])
 
 
 def _shuffled(rng: Rng, next_state: Ints, reward: Floats, first: int = 0) -> Mdp:
-    """The game with its states renumbered."""
+    """Return the game with its states renumbered at random."""
     number = rng.permutation(len(reward))
     old = np.argsort(number)
     terminal = (next_state == END)[old]

@@ -1,4 +1,4 @@
-"""The claims of Theorem 1 with hyper-states for states, measured on a learning agent."""
+"""The claims of Theorem 1 for hyper-states, measured on a learning agent."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from adeu.theory.theorem import Claim, compare, first_change, read_table, read_t
 
 
 class HyperPath(NamedTuple):
-    """The hyper-states H_i that the best hyper-actions lead through. `hyper_path` makes it."""
+    """The hyper-states H_i that the best hyper-actions lead through; built by `hyper_path`."""
 
     game: Game
     members: tuple[Ints, ...]
-    """The states of each."""
+    """The states of each hyper-state."""
     entry: Ints
-    """The state in which each is entered from the one before it."""
+    """The state in which each hyper-state is entered from the previous one."""
     paying: Ints
-    """s_d, the state of each that pays."""
+    """s_d, the paying state of each hyper-state."""
     best: Ints
-    """b, the action of s_d that pays most."""
+    """b, the action of s_d with the highest reward."""
 
     @property
     def length(self) -> int:
-        """L, how many hyper-states the path has."""
+        """L, the number of hyper-states on the path."""
         return len(self.best)
 
     def exploration(self, p: ArrayLike) -> Floats:
-        """(..., L): the probability of deviating from the preferred action, averaged over the states of H_i.
+        """Return the probability of deviating from the preferred action, averaged over the states of H_i; (..., L).
 
             mean_{s in H_i} (1 - max_a p(s, a))
 
@@ -43,10 +43,10 @@ class HyperPath(NamedTuple):
         return np.stack([explores[..., states].mean(axis=-1) for states in self.members], axis=-1)
 
     def prefers(self, q: ArrayLike) -> NDArray[np.bool_]:
-        """(..., L): whether the greedy actions lead from the entry of H_i through it to s_d, and there to b.
+        """Return whether the greedy actions lead from the entry of H_i to s_d, and b is greedy there; (..., L).
 
         Args:
-            q: (..., S, A), preferences: values or probabilities. A tie is no preference.
+            q: (..., S, A), preferences: values or probabilities. In a tie no action is greedy.
         """
         table = read_table("prefers", "q", q, self.game)
         flat = table.reshape(-1, *table.shape[-2:])
@@ -56,15 +56,15 @@ class HyperPath(NamedTuple):
         return np.array(each).reshape(*table.shape[:-2], self.length)
 
     def frontier(self, q: ArrayLike) -> Ints:
-        """(...): how many hyper-states, from the start, have their best hyper-action as the only greedy one.
+        """Return how many hyper-states, from the start, have their best hyper-action as the only greedy one; (...).
 
         Args:
-            q: (..., S, A), the Q table, or several.
+            q: (..., S, A), one or several Q tables.
         """
         return np.asarray(np.cumprod(self.prefers(q), axis=-1).sum(axis=-1))
 
     def claim(self, q: ArrayLike, p: ArrayLike) -> Claim:
-        """As `adeu.theory.claim`: found is when s_d's b was first executed, preferred means `prefers(p)`.
+        """Test the claim as `adeu.theory.claim` does, for b in s_d; `prefers(p)` replaces the preferred action.
 
         Args:
             q: (T, S, A), the Q table before training and at later times, ideally after each episode.
@@ -88,7 +88,7 @@ class HyperPath(NamedTuple):
 
 
 def hyper_path(mdp: Any, hyper_states: ArrayLike | None = None) -> HyperPath:
-    """The path of a Sparse Increasing-Reward Game, on which `claim` measures Theorem 1.
+    """Return the path of a Sparse Increasing-Reward Game; its `claim` tests Theorem 1.
 
     Args:
         mdp: the game, as in `increasing_reward`.

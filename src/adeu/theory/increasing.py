@@ -1,4 +1,4 @@
-"""Whether a game is an Increasing-Reward Single-Agent Game."""
+"""Checks whether a game is an Increasing-Reward Single-Agent Game."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from adeu.theory.game import END, Floats, Game, read_game
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Whether a definition holds, and if not, what breaks it. Its truth value is whether it holds."""
+    """Whether a definition holds and, if not, why. `bool(verdict)` is True if it holds."""
 
     clause: str | None
     """The first clause that fails: "1" to "4" in the order of the definition, or "hyper-state"; None if all hold."""
     state: int | None
-    """Where it fails; in a sparse game, the hyper-state."""
+    """The state in which it fails; in a sparse game, the hyper-state."""
     why: str
-    """One sentence."""
+    """An explanation in one sentence."""
     order: tuple[int, ...]
-    """s_0, s_1, ...: the states that the best actions lead through; empty where the definition fails."""
+    """s_0, s_1, ...: the states that the best actions lead through; empty if the definition fails."""
 
     def __bool__(self) -> bool:
         return self.clause is None
 
 
 def increasing_reward(mdp: Any) -> Verdict:
-    """Whether a game is an Increasing-Reward Single-Agent Game: the best-paid action leads to a better-paid state.
+    """Check whether a game is an Increasing-Reward Single-Agent Game: best actions lead to states that pay more.
 
         m(s) = max_a r(s, a),  in every state s that can be reached:
         1  exactly one (s*, a*) with s* beside s pays r(s*, a*) >= m(s)
@@ -37,22 +37,22 @@ def increasing_reward(mdp: Any) -> Verdict:
         3  exactly one action b has r(s, b) = m(s)
         4  b leads to s*, and m(s*) > m(s') for every other s' beside s
 
-    How the definition is interpreted where it is ambiguous:
+    Ambiguous points of the definition are interpreted as follows:
 
-    - A step that ends the episode leads to no state. Where b is such a step, s is a last state: it has no s*, so 1
-      and 4 do not apply. Without this no finite game with an end would qualify.
-    - A state is not its own neighbour. An action without effect would otherwise break 1 and 2, and the border of
-      every lake has such actions.
-    - 1 uses >= as in the formula, not "higher" as in the sentence after it. If ties lead in a circle, `why` says so.
+    - A step that ends the episode leads to no state. If b is such a step, s has no s*, so 1 and 4 do not apply.
+      Otherwise no finite game with an end would qualify.
+    - A state is not a neighbour of itself. Otherwise an action without effect would violate 1 and 2, and every lake
+      has such actions at its border.
+    - 1 uses >= as in the formula, not "higher" as in the sentence after it. If ties form a cycle, `why` says so.
     - 1 counts pairs: at s*, every action but one pays less than m(s).
-    - 2, and the inequality of 4, follow from 1. A neighbour that pays as well as s breaks 1 and 2: if b leads to
-      another such neighbour, the verdict is 2, else 4.
-    - An action that ties for the best in s* breaks 1 in s and 3 in s*: the verdict is 3.
+    - 2 and the inequality of 4 follow from 1. A second neighbour that pays at least m(s) violates 1 and 2: if b leads
+      to a neighbour that also does, the verdict is 2, else 4.
+    - A tie for the best action in s* violates 1 in s and 3 in s*: the verdict is 3.
     - All reachable states count, not only those on the path from the start.
 
     Args:
-        mdp: an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or anything with next_state, reward and
-            terminal of shape (states, actions) and a first state, start.
+        mdp: an `adeu.envs.Mdp`, a deterministic model of `adeu.tabular`, or any object with next_state, reward
+            and terminal of shape (states, actions) and an initial state, start.
 
     Examples:
         >>> from adeu.envs import Lake, lake_mdp
@@ -79,12 +79,12 @@ def increasing_reward(mdp: Any) -> Verdict:
 def holds(game: Game, what: str) -> Verdict:
     path = game.path()
     ends = game.next_state[path[-1], game.reward[path[-1]].argmax()] == END
-    ending = "ends the game" if ends else "never ends, because equal rewards lead in a circle"
+    ending = "ends the game" if ends else "never ends, because equal rewards form a cycle"
     return Verdict(None, None, f"The path has {len(path)} {what} and {ending}.", tuple(path.tolist()))
 
 
 def find_fault(game: Game, states: Iterable[int], word: str = "state") -> tuple[str, int, str] | None:
-    """The first clause that fails, where, and how. Clause 3 comes first: the others refer to the best action."""
+    """Return the first clause that fails, the state and the reason; clause 3 is checked first."""
     states = [int(s) for s in states]
     highest = game.reward.max(axis=1) + 0.0  # -0 prints as 0
     for s in states:
@@ -99,7 +99,7 @@ def find_fault(game: Game, states: Iterable[int], word: str = "state") -> tuple[
 
 
 def _misled(game: Game, s: int, highest: Floats, word: str) -> tuple[str, str] | None:
-    """Which of clauses 1, 2 and 4 fails in s."""
+    """Return which of clauses 1, 2 and 4 fails in s, and the reason."""
     most, ahead = highest[s], game.next_state[s, game.reward[s].argmax()]
     rivals = [x for x in game.beside(s) if x != ahead and highest[x] >= most]
     if ahead != END and (ahead == s or highest[ahead] < most):

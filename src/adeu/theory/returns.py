@@ -1,4 +1,4 @@
-"""Where the action with the highest reward also has the highest return."""
+"""Checks whether the action with the highest reward also has the highest return."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ROUNDING = 1e-9
 
 
 def pays_in_the_long_run(mdp: Any, gamma: float = 0.99) -> NDArray[np.bool_]:
-    """For each state of the path, whether the action with the highest reward also has the highest return.
+    """Return whether, in each state of the path, the action with the highest reward also has the highest return.
 
         r(s, b) = max_a r(s, a)  and  Q*(s, b) = max_a Q*(s, a)
 
-    An Increasing-Reward Game does not guarantee it: moving back and forth may pay more than arriving. A learner that
-    maximises the return then learns something other than the path.
+    An Increasing-Reward Game does not guarantee this: moving back and forth may pay more than reaching the end. A
+    learner that maximises the return then does not learn the path.
 
     Args:
         mdp: the game, as in `increasing_reward`.

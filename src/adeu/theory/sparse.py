@@ -1,4 +1,4 @@
-"""Increasing-Reward Games with sparse rewards: groups of states, in each of which one state pays."""
+"""Increasing-Reward Games with sparse rewards: groups of states with one paying state each."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from adeu.theory.increasing import Verdict, find_fault, holds
 
 
 def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) -> Verdict:
-    """Whether a game is a Sparse Increasing-Reward Game: as `increasing_reward`, with hyper-states for states.
+    """Check whether a game is a Sparse Increasing-Reward Game: as `increasing_reward`, for hyper-states.
 
         a hyper-state H:  one state s_d with some r(s_d, a) != 0, and any number of states s_n with r(s_n, .) = 0
         its actions:      all actions of s_d, and those of the s_n that leave H
 
-    How the definition is interpreted where it is ambiguous:
+    Ambiguous points of the definition are interpreted as follows:
 
-    - A hyper-action is a way of leaving H: the steps inside H before are part of it and pay nothing.
-    - A hyper-state on the path pays a positive reward; clauses 1 to 4 apply to all that do. From each of their
-      states s_d must be reachable without leaving, or clause 4 fails: the best hyper-action could not be executed.
-    - The others only have to be worse (clause 2), and to be hyper-states: rewards do not increase where they are all
-      negative.
-    - The other neighbours' rewards need not be negative. A step back to the previous hyper-state leads to a
-      positive one, and Definition 2.1, which this generalises, allows it.
+    - A hyper-action is a way of leaving H. It includes the steps inside H before, which pay nothing.
+    - Hyper-states on the path must have a positive reward. Clauses 1 to 4 apply to all hyper-states that do. From
+      each of their states s_d must be reachable inside H; otherwise the best hyper-action cannot be executed, and
+      clause 4 fails.
+    - All others must only be hyper-states and pay less (clause 2): rewards cannot increase if all are negative.
+    - Rewards of other neighbours need not be negative. A step back to the previous hyper-state leads to a positive
+      one, which Definition 2.1, generalised here, allows.
     - Steps that end the episode lead to no state, as in `increasing_reward`: these are the terminal hyper-states.
 
-    If every state is its own hyper-state and has a reward other than 0, `increasing_reward` gives the same verdict.
+    If every state is a separate hyper-state with a reward other than 0, `increasing_reward` gives the same verdict.
 
     Args:
         mdp: the game, as in `increasing_reward`.
-        hyper_states: (S,), the number 0, 1, ... of each state's hyper-state; None: `find_hyper_states(mdp)`. States
-            that cannot be reached do not matter.
+        hyper_states: (S,), the number 0, 1, ... of each state's hyper-state, ignored for unreachable states. The
+            default is `find_hyper_states(mdp)`.
 
     Examples:
         >>> from adeu.tabular import from_arrays
@@ -63,8 +63,8 @@ def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) ->
     for name, states in zip(names, members, strict=True):
         paying = states[pays[states]]
         if len(paying) != 1:
-            who = f"states {paying[0]} and {paying[1]} pay, and only one may" if len(paying) else "no state pays"
-            return Verdict("hyper-state", int(name), f"In hyper-state {name} {who}.", ())
+            reason = f"states {paying[0]} and {paying[1]} pay, and only one may" if len(paying) else "no state pays"
+            return Verdict("hyper-state", int(name), f"In hyper-state {name} {reason}.", ())
 
     hyper = _merge(game, group, members)
     highest, path = hyper.reward.max(axis=1), hyper.path()
@@ -72,12 +72,12 @@ def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) ->
     for i in deciding:
         if highest[i] <= 0:
             return Verdict(
-                "hyper-state", int(names[i]), f"Hyper-state {names[i]} is on the path and pays nothing > 0.", ()
+                "hyper-state", int(names[i]), f"Hyper-state {names[i]} is on the path and has no positive reward.", ()
             )
         lost = _lost(game, members[i], pays)
         if len(lost):
             why = (
-                f"In hyper-state {names[i]} nothing leads from state {lost[0]} to the one that pays without leaving."
+                f"In hyper-state {names[i]} the paying state cannot be reached from state {lost[0]} without leaving."
             )
             return Verdict("4", int(names[i]), why, ())
     fault = find_fault(hyper, deciding, "hyper-state")
@@ -89,11 +89,11 @@ def sparse_increasing_reward(mdp: Any, hyper_states: ArrayLike | None = None) ->
 
 
 def find_hyper_states(mdp: Any) -> Ints:
-    """Groups the states in the order in which an agent reaches them.
+    """Return the number of each state's hyper-state, in the order in which an agent reaches them.
 
-    From the start, a group has the states without reward that such states lead to, up to the state that pays a
-    positive reward (if there is none, a negative one); the next group begins where the step that pays most leads. A
-    state that cannot be reached gets -1.
+    A hyper-state has all states without reward that are reachable from its entry before any reward, and the state
+    with a positive reward after them (if there is none, with a negative one). The next hyper-state starts
+    where the step with the highest reward leads. Unreachable states get -1.
 
     Examples:
         >>> from adeu.tabular import from_arrays
@@ -123,12 +123,12 @@ def find_hyper_states(mdp: Any) -> Ints:
 
 
 def _pays(game: Game) -> Ints:
-    """(S,): whether some allowed action has a reward other than 0."""
+    """Return whether each state has an allowed action with a reward other than 0."""
     return np.asarray(((game.reward != 0) & np.isfinite(game.reward)).any(axis=1))
 
 
 def _quiet(game: Game, entry: int, group: Ints, pays: Ints) -> Ints:
-    """The ungrouped states that can be reached from the entry before any reward, and those that pay."""
+    """Return the ungrouped states reachable from the entry before any reward, and the paying states after them."""
     seen, states = {entry}, [entry]
     for s in states:
         if not pays[s]:
@@ -138,7 +138,7 @@ def _quiet(game: Game, entry: int, group: Ints, pays: Ints) -> Ints:
 
 
 def _lost(game: Game, states: Ints, pays: Ints) -> Ints:
-    """The states of a group from which its paying state is out of reach within the group."""
+    """Return the states of a group from which its paying state cannot be reached inside the group."""
     near = pays[states].copy()
     for _ in states:
         near |= np.isin(game.next_state[states], states[near]).any(axis=1)
@@ -146,7 +146,7 @@ def _lost(game: Game, states: Ints, pays: Ints) -> Ints:
 
 
 def _merge(game: Game, group: Ints, members: list[Ints]) -> Game:
-    """The game over hyper-states: each has the actions of its paying state, and those that leave it."""
+    """Return the game over hyper-states: each has the actions of its paying state, and those that leave it."""
     place = {int(group[states[0]]): i for i, states in enumerate(members)}
     rows: list[tuple[list[int], list[float]]] = []
     pays = _pays(game)

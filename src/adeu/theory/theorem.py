@@ -1,4 +1,4 @@
-"""The claims of Theorem 1, measured on a learning agent: where it explores, and how that moves along the path."""
+"""The claims of Theorem 1, measured on a learning agent: how its exploration moves along the path."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from adeu.theory.game import Floats, Game, Ints, read_game
 def policy(
     q: ArrayLike, visits: ArrayLike, *, beta: float = 0.9, shift: float = 2.0, temperature: float = 1.0
 ) -> Floats:
-    """The action probabilities of an agent with Counts(beta), ShiftedSigmoid(shift) and Categorical(temperature).
+    """Return the action probabilities for Counts(beta), ShiftedSigmoid(shift) and Categorical(temperature).
 
         p(s, a) = softmax(trust(s) * q(s, a) / temperature),  trust(s) = sigmoid(beta * sqrt(visits(s) + 1) - shift)
 
     Args:
-        q: (..., S, A), the Q tables at some times.
-        visits: (..., S), how often each state was visited until then, without the coming visit.
-        beta: of `Counts`, > 0.
-        shift: of `ShiftedSigmoid`.
-        temperature: of `Categorical`, > 0.
+        q: (..., S, A), one or several Q tables.
+        visits: (..., S), the visit counts, without the current visit.
+        beta: beta of `Counts`, > 0.
+        shift: shift of `ShiftedSigmoid`.
+        temperature: temperature of `Categorical`, > 0.
 
     Examples:
         >>> from adeu.theory import policy
@@ -45,12 +45,12 @@ def policy(
 
 
 def exploration(p: ArrayLike, game: Any) -> tuple[Floats, Floats]:
-    """For each state of the path: the probabilities of deviating from the preferred action, and from the best one.
+    """Return the probabilities of deviating from the preferred action, and from the best one, along the path.
 
         1 - max_a p(s_i, a)  and  1 - p(s_i, b_i)
 
-    They differ while the best action is not yet the preferred one: an agent that is sure of a wrong one explores
-    little and deviates much.
+    They differ while the best action is not the preferred one: an agent that strongly prefers a wrong action explores
+    little, but rarely takes the best action.
 
     Args:
         p: (..., S, A), the action probabilities, as `policy` returns them.
@@ -70,12 +70,12 @@ def exploration(p: ArrayLike, game: Any) -> tuple[Floats, Floats]:
 
 
 def frontier(q: ArrayLike, game: Any) -> Any:
-    """How many states of the path, from the start, have their best action as the only greedy one.
+    """Return how many states of the path, from the start, have their best action as the only greedy one.
 
         min i:  q(s_i, b_i) <= max_{a != b_i} q(s_i, a),  and the path's length if there is none
 
     Args:
-        q: (..., S, A), the Q table, or several.
+        q: (..., S, A), one or several Q tables.
         game: as in `increasing_reward`.
 
     Examples:
@@ -97,31 +97,30 @@ def frontier(q: ArrayLike, game: Any) -> Any:
 
 
 class Claim(NamedTuple):
-    """Whether the claims of Theorem 1 held in one training."""
+    """Whether the claims of Theorem 1 held in one training run."""
 
     found: Ints
-    """(L,): the first time by which b_i had been executed; -1: never. The theorem covers the others only."""
+    """(L,): the first time by which b_i had been executed, or -1; such states are not covered by the theorem."""
     reduced: NDArray[np.bool_]
-    """(L,): whether s_i was explored less in the end than when b_i was found (or not at all), and b_i preferred."""
+    """(L,): whether b_i is preferred at the end, and s_i explored less than when b_i was found, or not at all."""
     focused: NDArray[np.bool_]
-    """(L - 1,): whether s_{i+1} was explored more than s_i from when b_i was found until b_{i+1} was found."""
+    """(L - 1,): whether s_{i+1} was explored more than s_i after b_i was found and before b_{i+1} was found."""
     frontier: Ints
-    """(T,): as `frontier`."""
+    """(T,): the result of `frontier` at each time."""
 
     def __bool__(self) -> bool:
-        """Whether the claim held in all states of the path in which the best action was found."""
+        """Return whether the claim held in all states of the path in which the best action was found."""
         return bool(self.reduced[self.found >= 0].all() and self.focused[self.found[:-1] >= 0].all())
 
 
 def claim(q: ArrayLike, p: ArrayLike, game: Any) -> Claim:
-    """Measures the two halves of Theorem 1: once b_i was executed, the agent explores s_i less, and s_{i+1} instead.
+    """Test both parts of Theorem 1: after b_i was executed, the agent explores s_i less, and s_{i+1} more than s_i.
 
         exploration_i(t) = 1 - max_a p_t(s_i, a),  found_i = the first t with q_t(s_i, b_i) != q_0(s_i, b_i)
         reduced_i:  exploration_i(T) < exploration_i(found_i)  and  argmax_a p_T(s_i, a) = b_i
         focused_i:  exploration_{i+1}(t) > exploration_i(t)  for all t from found_i until found_{i+1}
 
-    Either may be false: a constant epsilon reduces nothing, and rewards far below the temperature leave
-    exploration unchanged.
+    Either may be false: a constant epsilon does not reduce exploration, nor do rewards far below the temperature.
 
     Args:
         q: (T, S, A), the Q table before training and at later times, ideally after each episode.
@@ -150,13 +149,13 @@ def claim(q: ArrayLike, p: ArrayLike, game: Any) -> Claim:
 
 
 def first_change(values: Floats) -> Ints:
-    """When each column first differed from its first row; -1: never."""
+    """Return when each column first differed from its first row, or -1."""
     moved = values != values[0]
     return np.where(moved.any(axis=0), moved.argmax(axis=0), -1)
 
 
 def compare(found: Ints, explores: Floats, preferred: NDArray[np.bool_], reached: Ints) -> Claim:
-    """The claim, from the exploration of each state of the path at each time, of shape (T, L)."""
+    """Return the claim for the exploration of each state of the path at each time, of shape (T, L)."""
     at_found = explores[found, np.arange(len(found))]
     reduced = (explores[-1] < at_found) | (explores[-1] == 0)
     reduced &= (found >= 0) & preferred
@@ -169,13 +168,13 @@ def compare(found: Ints, explores: Floats, preferred: NDArray[np.bool_], reached
 
 
 def _path(game: Game) -> tuple[Ints, Ints]:
-    """The states s_i, and the best action b_i of each."""
+    """Return the states s_i and the best action b_i of each."""
     path = game.path()
     return path, game.reward[path].argmax(axis=1)
 
 
 def read_times(owner: str, q: ArrayLike, p: ArrayLike, game: Game) -> tuple[Floats, Floats]:
-    """Values and action probabilities, a table of each for every time."""
+    """Return values and action probabilities, checked to have one table for each time."""
     values, likely = read_table(owner, "q", q, game), read_table(owner, "p", p, game)
     if values.ndim != 3:
         check.refuse(owner, "q", "tables of shape (times, states, actions)", f"shape {values.shape}")

@@ -12,24 +12,24 @@ from adeu.distributions import Options, zeta_survival
 
 Floats = NDArray[np.float64]
 STEADY = 1e-9
-"""The relative change between episodes below which the iteration has converged."""
+"""The iteration has converged if the relative change between episodes is below this."""
 CERTAIN = float(np.log(1e-9))
-"""The logarithm of the probability of failure below which the answer is 1."""
+"""The iteration stops if the logarithm of the probability of failure is below this."""
 
 
 class Treasure(NamedTuple):
-    """The probability of finding the treasure at least once, five ways."""
+    """The probability of finding the treasure at least once, by several methods."""
 
     statement: float
-    """Theorem 2 as it is stated: p = epsilon * P(n > N). Not a lower bound."""
+    """Theorem 2 as stated: p = epsilon * P(n > N). Not a lower bound."""
     proof: float
-    """Theorem 2 as it is proved: p = epsilon/2 * P(n > N). A lower bound."""
+    """Theorem 2 as proved: p = epsilon/2 * P(n > N). A lower bound."""
     exact: float
-    """For a policy that always goes left."""
+    """The exact probability for a policy that always goes left."""
     simulated: float
-    """The share of simulated runs; NaN without any."""
+    """The share of successful simulated runs; NaN without runs."""
     interval: tuple[float, float]
-    """Around it (Clopper and Pearson)."""
+    """The Clopper-Pearson interval of `simulated`."""
 
 
 def treasure_probability(
@@ -43,21 +43,21 @@ def treasure_probability(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Treasure:
-    """The probability that ez-adeu finds the treasure of an N x N deep sea, if its policy always goes left.
+    """Return the probability that ez-adeu finds the treasure of an N x N deep sea if its policy always goes left.
 
         pr = 1 - (1 - p)^E,  p = epsilon/2 * (1 - sum_{i=1}^N i^-mu / zeta(mu))
 
-    The exact probability is larger: n = N is enough, and an option to the right may follow another at once.
+    The exact probability is larger: n = N suffices, and an option to the right may directly follow another.
 
     Args:
         N: the sea's size, 2 .. 10,000.
-        mu: the exponent of the options' length, > 1.
-        episodes: E.
-        epsilon: the probability that an option begins; None: 1/(N + 1), the theorem's.
-        carried: whether options carry over to the next episode, which the theorem does not consider.
-        runs: how many runs of E episodes to simulate.
-        confidence: of the simulation's interval.
-        seed: of the simulation.
+        mu: the exponent of the distribution of option lengths, > 1.
+        episodes: E, the number of episodes.
+        epsilon: the probability that an option starts. The default is the theorem's, 1/(N + 1).
+        carried: whether options continue in the next episode, which the theorem does not consider.
+        runs: the number of simulated runs of E episodes.
+        confidence: the confidence level of the simulation's interval.
+        seed: the seed of the simulation.
 
     Examples:
         >>> import adeu
@@ -95,12 +95,14 @@ def treasure_probability(
 
 
 def at_least_once(p: float, trials: float) -> float:
-    """The probability 1 - (1 - p)^trials, accurate for a small p."""
+    """Return the probability 1 - (1 - p)^trials, accurately for small p."""
     return float(-np.expm1(trials * np.log1p(-p))) if p < 1 else 1.0
 
 
 def _exact_cut(N: int, survival: Floats, episodes: int, epsilon: float) -> float:
-    """Episodes are independent; r[k] = P(k steps from a decision all go right) is a sum over the first option.
+    """Return the exact probability if episodes are independent.
+
+    r[k] = P(k steps after a decision all go right) is a sum over the first option:
 
     r[k] = epsilon/2 * (P(n >= k) + sum_{n < k} P(n) r[k - n])
     """
@@ -112,22 +114,22 @@ def _exact_cut(N: int, survival: Floats, episodes: int, epsilon: float) -> float
 
 
 def _exact_carried(N: int, survival: Floats, episodes: int, epsilon: float) -> float:
-    """Tracks the distribution of the remaining option that an episode inherits, from episode to episode.
+    """Return the exact probability if options continue in the next episode.
 
-    `right[r]` and `left[r]` are the probabilities of inheriting r steps in that direction, if the treasure was not
-    found yet; r = 0, a decision at once, is in `right`. Within an episode, `clean[t]` and `dirty[t]` count
-    decisions at step t after steps to the right only, and after others.
+    `right[r]` and `left[r]` are the probabilities that an episode starts with r remaining steps of an option in that
+    direction, if the treasure was not found yet; r = 0, no option, is in `right`. Within an episode, `clean[t]` and
+    `dirty[t]` are the probabilities of a decision at step t after steps to the right only, and after any others.
     """
     longest = len(survival)
     length = np.concatenate([[0.0], -np.diff(survival, append=0.0), np.zeros(N)])
     steps = np.arange(N)
-    after = np.tril(length[np.abs(steps[:, None] - steps)], -1)  # from a decision to the one after an option
+    after = np.tril(length[np.abs(steps[:, None] - steps)], -1)  # from a decision to the decision after an option
     next_step = np.eye(N, k=-1)
     through_clean = np.linalg.inv(np.eye(N) - epsilon / 2 * after)
     through_dirty = np.linalg.inv(np.eye(N) - (1 - epsilon) * next_step - epsilon * after)
     stray = (1 - epsilon) * next_step + epsilon / 2 * after
-    leave = length[N - steps + np.arange(longest)[:, None]]  # from a decision to a remainder
-    beyond = survival[N - 1 - steps]  # P(n >= N - t): that an option reaches the episode's end
+    leave = length[N - steps + np.arange(longest)[:, None]]  # from a decision to the remaining steps at the end
+    beyond = survival[N - 1 - steps]  # P(n >= N - t): an option reaches the episode's end
 
     right, left, missed, found = np.zeros(longest), np.zeros(longest), 0.0, 0.0  # `missed`: a logarithm
     right[0] = 1.0
@@ -136,7 +138,7 @@ def _exact_carried(N: int, survival: Floats, episodes: int, epsilon: float) -> f
         dirty = through_dirty @ (left[:N] + stray @ clean)
         before, found = found, min(right[N:].sum() + epsilon / 2 * beyond @ clean, 1.0)
         if episode > longest // N and abs(found - before) <= STEADY * found:
-            missed += (episodes - episode) * np.log1p(-found)  # from here on, every episode is like this one
+            missed += (episodes - episode) * np.log1p(-found)  # all later episodes have the same probability
             break
         missed += np.log1p(-found)
         if missed < CERTAIN:
@@ -152,12 +154,14 @@ def _exact_carried(N: int, survival: Floats, episodes: int, epsilon: float) -> f
 def simulate(
     N: int, survival: Floats, episodes: int, epsilon: float, carried: bool, runs: int, seed: int
 ) -> NDArray[np.bool_]:
-    """Whether each of the runs found the treasure: plays options, and skips the policy's steps between them."""
+    """Simulate options, skipping the policy's steps between them; return whether each run found the treasure."""
     rng = np.random.default_rng(seed)
     found = np.zeros(runs, bool)
     if epsilon == 0:
         return found
-    now, stretch = np.zeros((2, runs), np.int64)  # `stretch`: where the steps to the right began
+    now, stretch = np.zeros(
+        (2, runs), np.int64
+    )  # `stretch`: the step at which the current sequence to the right began
     last_right, alive = np.zeros(runs, bool), np.arange(runs)
     while len(alive):
         begins = now + rng.geometric(epsilon, len(alive)) - 1
@@ -166,7 +170,7 @@ def simulate(
         if not carried:
             ends = np.minimum(ends, (begins // N + 1) * N)
         stretch = np.where(last_right & (begins == now), stretch, begins)
-        first_whole = -(-stretch // N) * N + N  # where the first episode within the stretch would end
+        first_whole = -(-stretch // N) * N + N  # the end of the first whole episode within the sequence
         found[alive] = goes_right & (first_whole <= np.minimum(ends, N * episodes))
         on = ~found[alive] & (ends < N * episodes)
         alive, now, stretch, last_right = alive[on], ends[on], stretch[on], goes_right[on]

@@ -1,1 +1,1 @@
-"""What the experiments share: what an experiment is, settings, tables and pictures."""
+"""Shared code of the experiments: their definition, settings, tables and plots."""

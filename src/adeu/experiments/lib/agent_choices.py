@@ -1,4 +1,4 @@
-"""The agents of `adeu train`: what each one is in an environment, and which parts fit it."""
+"""The agents of `adeu train`: their settings, their default parts, and checks that parts fit."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 ROLES = {"f": Mechanism, "g": Normalizer, "D": Distribution}
 DISAGREEING = 5
-"""How many networks there are where f compares them."""
+"""The number of networks if f measures their disagreement."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """An agent that `adeu train` knows.
+    """An agent of `adeu train`.
 
     Args:
-        setting: makes the setting of an environment and an explorer.
-        parts: the f, g and D it takes if none is given.
-        length: the name of the setting that says how long it trains.
-        fit: raises where an explorer and an environment do not fit it.
+        setting: returns the setting for an environment and an explorer.
+        parts: the default f, g and D.
+        length: the name of the field for the length of training.
+        fit: raises an error if an explorer or an environment does not fit the agent.
     """
 
     setting: Callable[[str, adeu.Explorer], Setting]
@@ -45,12 +45,12 @@ class Choice:
 
 
 def networks(make: Callable[..., AnyAgent], several: str, parts: dict[str, str], **loop: Any) -> Choice:
-    """An agent with networks.
+    """Return the choice of an agent with networks.
 
     Args:
-        make: from an explorer to the agent.
-        several: the name of its field that says how many networks give `q_values`.
-        parts: the f, g and D it takes if none is given.
+        make: builds the agent from an explorer.
+        several: the name of the agent's field for the number of networks that give `q_values`.
+        parts: the default f, g and D.
         loop: further fields of `TrainingSetting`.
     """
 
@@ -107,31 +107,31 @@ AGENTS = {
 
 
 def read_parts(texts: Mapping[str, str]) -> dict[str, Part]:
-    """The f, g and D that texts name. A constant f without a value is the paper's f = c: a spread of g's largest."""
+    """Return the f, g and D named by texts. "constant" without a value is the paper's f = c: g's largest spread."""
     if texts["f"].lower() != "constant":
         return {role: read_part(f"--{role}", text) for role, text in texts.items()}
     g, D = read_part("--g", texts["g"]), read_part("--D", texts["D"])
     c = getattr(g, "ceiling", None)
     if c is None:
-        takes = 'a g with a largest spread, which the constant then is, or JSON, {"part": "Constant", "c": ...}'
+        takes = 'a g with a largest spread, which becomes the constant, or JSON, {"part": "Constant", "c": ...}'
         check.refuse("adeu train", "--f constant", takes, texts["g"])
     return {"f": adeu.Constant(c), "g": adeu.Identity(), "D": D}
 
 
 def explorer_of(parts: Mapping[str, Any]) -> adeu.Explorer:
-    """The explorer of f, g and D, which checks that each has its role."""
+    """Return the explorer of f, g and D; its constructor checks their roles."""
     return adeu.Explorer(**parts)
 
 
 def choose(env: Env[Any, Any]) -> str:
-    """The agent for an environment: tables where it has one of its own, else the one for its actions."""
+    """Return the name of the agent for an environment: "q-learning" if it has a transition table, else by actions."""
     if hasattr(env.unwrapped, "P"):
         return "q-learning"
     return "dqn" if hasattr(env.action_space, "n") else "td3"
 
 
 def check_fit(agent: str, env: Env[Any, Any], parts: dict[str, Part], texts: dict[str, str]) -> None:
-    """Rejects the first part that does not fit the agent and the environment, and names the parts that do."""
+    """Reject the first part that does not fit the agent and the environment, and list parts that do."""
     defaults = read_parts(AGENTS[agent].parts)
     why = _why_not(agent, env, defaults)
     if why:
@@ -150,12 +150,12 @@ def check_fit(agent: str, env: Env[Any, Any], parts: dict[str, Part], texts: dic
 def _fits(agent: str, env: Env[Any, Any], defaults: dict[str, Part], role: str, kind: type[Part]) -> bool:
     try:
         return issubclass(kind, ROLES[role]) and not _why_not(agent, env, defaults | {role: kind()})
-    except TypeError:  # it takes arguments
+    except TypeError:  # required arguments
         return False
 
 
 def _why_not(agent: str, env: Env[Any, Any], parts: dict[str, Part]) -> str:
-    """Why these parts cannot explore there; empty: they can."""
+    """Return why these parts do not fit the agent and the environment; empty if they fit."""
     try:
         AGENTS[agent].fit(explorer_of(parts), env)
     except (TypeError, ValueError, NotImplementedError) as error:

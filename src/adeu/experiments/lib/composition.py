@@ -1,4 +1,4 @@
-"""What a case is made of, in words: its f, g and D in full, and every setting that is not the default."""
+"""The composition of a case as text: its f, g and D in full, and every setting that differs from the default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROLES = ("f", "g", "D", "guard")
 
 
 def composition(setting: Setting) -> dict[str, str]:
-    """Each part by its role, with all its fields; then the agent and the setting, without fields at their default."""
+    """Return each part by its role with all fields; the agent and the setting without fields at their defaults."""
     agent = getattr(setting, "agent", None)
     explorer = getattr(agent, "explorer", None)
     if agent is None or explorer is None:
@@ -22,7 +22,7 @@ def composition(setting: Setting) -> dict[str, str]:
 
 
 def changed(value: object, *left_out: str) -> str:
-    """A dataclass as its constructor would be called."""
+    """Return a dataclass as a constructor call, without fields at their defaults."""
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return repr(value)
     fields = [field for field in dataclasses.fields(value) if field.init and field.name not in left_out]
@@ -36,10 +36,10 @@ def changed(value: object, *left_out: str) -> str:
 
 
 def footnote(setting: Setting, cases: Mapping[str, Json]) -> dict[str, dict[str, str]]:
-    """What distinguishes the cases of a table, and under "all of them" what they share.
+    """Return the fields in which the cases of a table differ, and under "all of them" those they share.
 
     Args:
-        setting: of the first case, with which the others are compared.
+        setting: the setting of the first case.
         cases: the setting of each case, as JSON data.
     """
     lines = {case: dict(_lines(data)) for case, data in cases.items()}
@@ -51,7 +51,7 @@ def footnote(setting: Setting, cases: Mapping[str, Json]) -> dict[str, dict[str,
 
 
 def _lines(data: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Each part by its role, each other setting by its path."""
+    """Yield each part by its role and each other setting by its path."""
     for name, value in data.items() if isinstance(data, dict) else ():
         if isinstance(value, dict) and not (path[-1:] == ("explorer",) and name in ROLES):
             yield from _lines(value, (*path, name))
@@ -63,7 +63,7 @@ def _lines(data: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
 
 
 def written(value: Json) -> str:
-    """JSON data as Python would write it, a part as its constructor would be called."""
+    """Return JSON data as a Python expression, a part as its constructor call."""
     if isinstance(value, list):
         return f"({', '.join(map(written, value))}{',' * (len(value) == 1)})"
     if not isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""What the experiments with Gymnasium's small control tasks share: an agent, metrics and pictures.
+"""Shared by the experiments with Gymnasium's small control tasks: an agent, metrics and plots.
 
-A run ends when it has solved its task; pictures extend its last evaluation to the end.
+A run ends when it has solved its task; plots repeat its last evaluation up to the full length.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
-    """The agent of these experiments, with some fields changed."""
+    """Return the agent of these experiments, with some fields changed."""
     usual: dict[str, Any] = {
         "hidden": (64, 64),
         "capacity": 50_000,
@@ -49,7 +49,7 @@ METRICS = (
 
 
 def draw_returns(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The mean return of greedy episodes over steps."""
+    """Draw the mean return of greedy episodes over steps."""
     return _draw(
         curves,
         plots.plot_mean,
@@ -61,7 +61,7 @@ def draw_returns(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pat
 
 
 def draw_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The share of seeds that have solved the task, over steps: for cases whose returns are of different kinds."""
+    """Draw the share of seeds that have solved the task, over steps; for cases with different rewards."""
     return _draw(
         curves,
         plots.plot_share,

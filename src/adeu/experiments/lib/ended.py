@@ -15,12 +15,12 @@ MOST_ROWS = 1_000_000
 
 
 def read_on(folder: pathlib.Path) -> Mapping[str, NDArray[np.generic]]:
-    """A run's metrics, with its last row repeated up to its full number of steps."""
+    """Return a run's metrics, with the last row repeated up to the full number of steps."""
     columns = read(folder)
     every = int(columns["step"][0])
     rows = stored_whole(folder, "steps") // every
     if not len(columns["step"]) <= rows <= MOST_ROWS:
-        raise ValueError(f"{folder / SPEC}: its steps do not match its metrics, which would have {rows} rows")
+        raise ValueError(f"{folder / SPEC}: steps do not match the metrics, which would have {rows} rows")
     missing = rows - len(columns["step"])
     longer = {name: np.pad(column, (0, missing), mode="edge") for name, column in columns.items()}
     return longer | {"step": every * np.arange(1, len(longer["step"]) + 1)}

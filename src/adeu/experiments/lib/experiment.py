@@ -33,8 +33,8 @@ class Metric:
     Args:
         name: its name in code and files.
         title: the header of its column.
-        of: computes one number per seed from a case's curves: infinity for a run that never got there, NaN where it
-            is undefined. It may return any other array that `over` takes.
+        of: computes one number per seed from a case's curves: infinity for an event that never happened, NaN if
+            undefined. It may return any other array that `over` takes.
         form: the format spec for printing.
         over: aggregates the seeds, with an interval: `mean`, `iqm`, `median`, `share`, ... of `adeu.runs.statistics`.
         better: whether "more" or "less" is better; "" if neither.
@@ -51,7 +51,7 @@ class Metric:
 
 
 def first_solved(curves: Curves, unit: str) -> NDArray[np.float64]:
-    """The episode or step at which each seed first solved its task; infinity if never."""
+    """Return the episode or step at which each seed first solved its task, or infinity."""
     solved = curves["solved"] > 0
     first = curves[unit][np.arange(len(solved)), solved.argmax(axis=1)]
     return np.where(solved.any(axis=1), first, np.inf)
@@ -83,7 +83,7 @@ PROBLEM = ("env", "lake", "sea", "episodes", "steps")
 
 
 def _same_problem(stored: Json, setting: Setting) -> bool:
-    """Whether two settings have equal values for each of `PROBLEM` that both have."""
+    """Return whether both settings have equal values for each field of `PROBLEM` that both have."""
     theirs, mine = fill_in(stored, setting), to_data(setting)
     if not (isinstance(stored, dict) and isinstance(theirs, dict) and isinstance(mine, dict)):
         return False
@@ -95,7 +95,7 @@ WATCHED = ("uncertainty", "spread", "spread_p10", "spread_p90", "saturated", "ex
 
 
 def read(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics."""
+    """Return a run's metrics."""
     return read_metrics(folder / METRICS)
 
 
@@ -105,19 +105,19 @@ class Experiment:
     Args:
         name: its name on the command line.
         title: a one-line description; `{size}` is replaced by the setting of that name.
-        lesson: one sentence on what the table shows.
-        cases: a setting for each case.
+        lesson: an explanation of the table.
+        cases: the setting of each case.
         metrics: the table's columns.
         draw: draws the plots into a folder, from each case's curves, and returns their paths.
         paper: the paper's figures, by case and metric.
         others: figures of sources other than the paper, by source, case and metric.
-        bold: a metric; cases within a tenth of the best are printed bold.
+        bold: the metric by which cases within a tenth of the best are printed bold.
         seeds: the default seeds.
         read: reads a run's columns.
-        left_out: cases that are not run, but whose earlier runs are shown.
-        reference: the case that the others are compared with, seed by seed; empty for the first.
+        left_out: cases that are not run, but whose complete runs are shown.
+        reference: the case that the others are compared with, seed by seed; empty for the first case.
         takes: the running time on two cores; empty if not measured.
-        smaller: options for a smaller version with the same lesson, and its running time; empty if none is known.
+        smaller: options for a faster version with a similar result, and its running time; empty if unknown.
     """
 
     name: str
@@ -146,7 +146,7 @@ class Experiment:
         return self.reference or next(iter(self.cases), "")
 
     def comparable(self, out: pathlib.Path) -> Experiment:
-        """A copy without the paper's and others' figures for cases whose earlier runs have other settings."""
+        """Return a copy without `paper` and `others` for cases whose stored runs have other settings."""
         changed = {
             case
             for case, setting in self.left_out.items()
@@ -161,23 +161,23 @@ class Experiment:
         return dataclasses.replace(self, paper=paper, others=others)
 
     def specs(self, seeds: Sequence[int]) -> list[Spec]:
-        """The runs, ordered by seed, so that every case has results early."""
+        """Return the run specs, ordered by seed so that every case has results early."""
         return [Spec(self.name, case, seed, setting) for seed in seeds for case, setting in self.cases.items()]
 
     def curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """Reads the curves of each case."""
+        """Read the curves of each case."""
         found: dict[str, dict[int, Mapping[str, NDArray[Any]]]] = {case: {} for case in self.cases}
         for spec in self.specs(seeds):
             folder = out / spec.name
             if not is_done(folder, out):
-                raise ValueError(f"{folder} has no complete run; first: adeu run {self.name}")
+                raise ValueError(f"{folder} has no complete run; run it first: adeu run {self.name}")
             found[spec.case][spec.seed] = self.read(folder)
         return {case: _stack(tables) for case, tables in found.items()}
 
     def beside(self, out: pathlib.Path) -> dict[str, Curves]:
-        """Curves of other cases that earlier calls completed, with all their seeds; warns about unreadable runs.
+        """Return the curves of other cases with complete runs, over all their seeds.
 
-        Skips cases of another task, such as a lake of another size.
+        Skips cases of another task, such as a lake of another size. Warns about unreadable runs.
         """
 
         def wanted(case: str, seed: int) -> bool:
@@ -189,7 +189,7 @@ class Experiment:
         return self._complete(out, wanted)
 
     def complete(self, out: pathlib.Path, seeds: Sequence[int] | None = None) -> dict[str, Curves]:
-        """Curves of all complete runs, or only of `seeds`; own cases first. Warns about unreadable runs."""
+        """Return the curves of all complete runs, or of `seeds` only, own cases first; warn about unreadable runs."""
         found = self._complete(out, lambda case, seed: seeds is None or seed in seeds)
         return {case: found[case] for case in dict.fromkeys([*self.cases, *found]) if case in found}
 
@@ -205,7 +205,7 @@ class Experiment:
         return stack(tables)
 
     def read_complete(self, run: pathlib.Path) -> Mapping[str, NDArray[Any]]:
-        """The columns of a complete run; the error for damaged files or missing columns names the run."""
+        """Return the columns of a complete run; an error for damaged files or missing columns names the run."""
         is_done(run)
         try:
             return self.read(run)
@@ -213,11 +213,11 @@ class Experiment:
             raise ValueError(f"{run} cannot be read as a run of {self.name or 'any kind'} ({error!r})") from None
 
     def all_curves(self, seeds: Sequence[int], out: pathlib.Path) -> dict[str, Curves]:
-        """The curves of this call's cases, followed by those of `beside`."""
+        """Return the curves of the experiment's cases, followed by those of `beside`."""
         return self.curves(seeds, out) | self.beside(out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
-        """The table: a row for each case and metric, with the paper's figure and the comparison to the reference."""
+        """Return a row per case and metric, with the paper's figure and the comparison with the reference."""
         return [
             summarise(metric, case, curves, self.compared_with, self.paper.get(case, {}).get(metric.name))
             for case in curves
@@ -225,8 +225,8 @@ class Experiment:
         ]
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
-        """Writes `summary.json`, `curves.csv` and the plots; returns the table and the plots' paths."""
-        from adeu.experiments.lib.watch import warn_saturated  # it imports JAX, which the other commands do not need
+        """Write `summary.json`, `curves.csv` and the plots; return the table's rows and the plots' paths."""
+        from adeu.experiments.lib.watch import warn_saturated  # imports JAX, which other commands do not need
 
         folder = out / self.name
         curves = self.all_curves(seeds, out)
@@ -246,9 +246,9 @@ class Family:
         name: its name on the command line; members' names begin with it and a slash.
         title: a one-line description.
         members: the experiments.
-        draw: draws the plots of all members, from each case's curves by member, and returns their paths.
-        table: makes a table of all members to print, from each member's `summary`.
-        analysis: makes another table to print, from each case's curves by member.
+        draw: draws the plots of all members, from the curves by member and case, and returns their paths.
+        table: returns a table of all members to print, from the `summary` of each member.
+        analysis: returns another table to print, from the curves by member and case.
     """
 
     name: str
@@ -260,14 +260,14 @@ class Family:
 
 
 def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
-    """The complete runs in an experiment's folder, each with its case and seed; links are not followed."""
+    """Return case, seed and folder of each complete run in an experiment's folder; links are not followed."""
     runs = [run for run in done_folders(folder) if re.fullmatch(r"seed-\d{1,10}", run.name) and run.parent != folder]
     named = ((run.parent.relative_to(folder).as_posix(), int(run.name.removeprefix("seed-")), run) for run in runs)
     return sorted(named)
 
 
 def stack(tables: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> dict[str, Curves]:
-    """Stacks the runs of each case into curves; skips a case whose runs differ in columns or length."""
+    """Stack the runs of each case into curves; skip cases whose runs differ in columns or length, with a warning."""
     curves = {}
     for case, found in tables.items():
         if len(set(map(_shape, found.values()))) > 1:
@@ -278,7 +278,7 @@ def stack(tables: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> dict[str, Cu
 
 
 def _stack(tables: Mapping[int, Mapping[str, NDArray[Any]]]) -> Curves:
-    """The runs of a case: its seeds, and each column as an array of shape (seeds, rows)."""
+    """Stack each column of a case's runs to an array of shape (seeds, rows), and add the seeds."""
     first = next(iter(tables.values()))
     columns = {name: np.stack([table[name] for table in tables.values()]).astype(float) for name in first}
     return columns | {"seed": np.array(list(tables), float)}
@@ -289,9 +289,9 @@ def _shape(table: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, tuple[int, ...
 
 
 def curve_columns(curves: Mapping[str, Curves]) -> dict[str, list[str | float | None]]:
-    """The seed-averaged curves of each case; None where a value is missing.
+    """Return the seed-averaged curves of each case as columns; missing values are None.
 
-    The return has its 95% band or, with fewer than 5 seeds, one column per run: `seed-0`, ... The episode is None
+    The return has a 95% band or, with fewer than 5 seeds, one column per run: `seed-0`, ... The episode is None
     unless it is the same for all seeds.
     """
     few = {case: curve["seed"].astype(int) for case, curve in curves.items() if len(curve["seed"]) < FEWEST}

@@ -1,4 +1,4 @@
-"""What the candidates of `explore-tuning` say: a choice for each task, and one composition for all of them."""
+"""Evaluates `explore-tuning`: the best candidates for each task, and one composition for all tasks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adeu.experiments.lib.explore_tuned import Tuned
 
 Rows = list[dict[str, Any]]
 OWN = ("sb3-ou", "rnd-bonus")
-"""Kinds with a D of their own."""
+"""Kinds with a fixed D."""
 EXPLORERS = ("constant", "rnd", "stakes", "sb3-ou")
-"""Kinds whose agent is the same but for its explorer."""
+"""Kinds whose agents differ only in the explorer."""
 ADAPTIVE = ("rnd", "q-std", "stakes")
 SHOWN = 10
-"""How many compositions the screen shows."""
+"""The number of compositions printed."""
 
 
 class Candidate(NamedTuple):
@@ -26,7 +26,7 @@ class Candidate(NamedTuple):
 
     kind: str
     noise: str
-    """Empty: the agent's own."""
+    """The name of D; empty if the kind has a fixed D."""
     amplitude: float
 
     @property
@@ -35,7 +35,7 @@ class Candidate(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How well a candidate did; the area under the curve breaks ties in the final performance."""
+    """A candidate's score; the area under the curve breaks ties in the final performance."""
 
     final: float
     area: float
@@ -45,7 +45,7 @@ Scores = Mapping[Candidate, Score]
 
 
 def scores(candidates: Iterable[Candidate], rows: Rows) -> Scores:
-    """Of the candidates that the summary of a task has."""
+    """Return the scores of the candidates in the summary of a task."""
     values = {(row["case"], row["metric"]): row["value"] for row in rows}
     return {
         each: Score(values[each.name, "final"], values[each.name, "area"])
@@ -55,13 +55,13 @@ def scores(candidates: Iterable[Candidate], rows: Rows) -> Scores:
 
 
 def best(found: Scores, kind: str, noise: str | None = None) -> Candidate:
-    """The best of a kind, with a certain D or with any; the first of equals."""
+    """Return the best candidate of a kind, with a given D or any; ties go to the first."""
     among = [each for each in found if each.kind == kind and noise in (None, each.noise)]
     return max(among, key=found.__getitem__)
 
 
 def choose(found: Scores) -> Tuned:
-    """The D that does best with a constant spread, the better adaptive f with it, and an amplitude for each case."""
+    """Return the best D with a constant spread, the best adaptive f with this D, and an amplitude for each case."""
     noise = best(found, "constant").noise
     chosen = {each.noise: best(found, "constant", each.noise) for each in found if each.kind == "constant"}
     for kind in dict.fromkeys(each.kind for each in found if each.kind != "constant" and each.noise in (noise, "")):
@@ -71,9 +71,9 @@ def choose(found: Scores) -> Tuned:
 
 
 def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]]:
-    """The explorers that were tried on every task, best first: by their smallest share of a task's best final score.
+    """Return the explorers tried on every task, sorted by their smallest share of a task's best final score.
 
-    Ties are broken by the areas under the curves. A task that none of them made progress on does not count.
+    Ties are broken by the areas under the curves. Tasks on which no explorer made progress are ignored.
     """
     tried = {
         task: {each: score for each, score in found.items() if each.kind in EXPLORERS}
@@ -91,7 +91,7 @@ def rank(tasks: Mapping[str, Scores]) -> list[tuple[Candidate, dict[str, float]]
 
 
 def choice_table(candidates: Mapping[str, Iterable[Candidate]], discrete: tuple[str, ...], members: Any) -> Group:
-    """The choice for each task, and the best compositions for all tasks with a Box of actions."""
+    """Return the choice for each task, and the best compositions for all Box tasks and for all Discrete tasks."""
     found = {name.rpartition("/")[2]: rows for name, rows in members.items()}
     tasks = {task: scores(candidates[task], rows) for task, rows in found.items()}
     chosen = Table(title="Chosen for each task", title_justify="left", title_style="bold", box=box.SIMPLE)

@@ -14,14 +14,14 @@ Rows = list[dict[str, Any]]
 
 
 def explore_table(members: Mapping[str, Rows]) -> Table:
-    """The final performance of each case and, below it, its interval and the difference from the reference's."""
+    """Return a table of each case's final performance, with its interval and the difference from the reference."""
     shown = Table(
         title="Final performance, scaled to [0, 1]", title_justify="left", title_style="bold", box=box.SIMPLE
     )
     shown.caption_justify = "left"
     shown.caption = (
         "IQM of seeds with its 95% interval; below, the difference from the reference case, seed by seed; "
-        "bold within a tenth of the best"
+        "bold: within a tenth of the best"
     )
     shown.show_lines = True
     shown.add_column("", no_wrap=True)

@@ -1,4 +1,4 @@
-"""What `adeu run explore-tuning` chose for each exploration task, on seeds of its own."""
+"""The choices of `adeu run explore-tuning` for each exploration task, made on separate seeds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class Tuned(NamedTuple):
-    """What was chosen for a task."""
+    """The choices for a task."""
 
     noise: str
-    """The D that does best with a constant spread."""
+    """The best D with a constant spread."""
     adaptive: str
-    """The f that does best, of those that adapt."""
+    """The best adaptive f."""
     amplitudes: dict[str, float]
-    """Of each case."""
+    """The amplitude of each case."""
 
 
 TUNED = {

@@ -1,4 +1,4 @@
-"""The methods that `family` compares: each an explorer with one value to tune, and the tasks' learners."""
+"""The methods that `family` compares, each with one value to tune, and the learners of the tasks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LAKE = Lake(SIZE)
 SEAS = {"sea": Sea(SEA), "sea-shuffled": Sea(SEA, actions="shuffled")}
 TASKS = ("lake", *SEAS)
 DURATION = 3
-"""Steps of a period, of all triggers."""
+"""The number of steps in an exploration period of any trigger."""
 EPSILON = 0.01
-"""Of UTE, whose lambda is tuned."""
+"""The epsilon of UTE, whose lambda is tuned."""
 LENGTH = 7
-"""The longest repetition that is learned."""
+"""The longest learned repetition."""
 
 
 def setting(task: str, explorer: adeu.Explorer, **fields: Any) -> Setting:
-    """The explorer with the learner of the task, and further fields of the learner."""
+    """Return the setting of an explorer on a task; `fields` are further fields of the learner."""
     if task == "lake":
         return LakeSetting(QLearning(explorer, **fields), LAKE, EPISODES, EVALUATE_EVERY)
     return SeaSetting(TableDqn(explorer, **fields), SEAS[task], steps=EPISODES * SEA, traced=())
@@ -44,19 +44,19 @@ def horizon(task: str) -> int:
 
 
 def unit(task: str) -> float:
-    """Of rewards: about what a step pays or costs, before anything is known."""
+    """Return the unit of rewards: about the magnitude of a step's reward early in training."""
     return 1.0 if task == "lake" else 1e-3
 
 
 class Method(NamedTuple):
     values: tuple[float, float, float]
-    """The candidates."""
+    """The candidate values."""
     build: Callable[[str, float], Setting]
-    """The setting of a task, with a value."""
+    """Builds the setting of a task with a value."""
 
 
 RATES = (0.001, 0.01, 0.1)
-"""The probability to explore, or to begin to."""
+"""Candidate probabilities to explore, or to start exploring."""
 
 
 def coin(f: Mechanism, D: Distribution = adeu.recipes.UNIFORM) -> adeu.Explorer:
@@ -83,12 +83,12 @@ def by_error(explorer: adeu.Explorer) -> adeu.Explorer:
 
 
 def scheduled(task: str, start: float) -> adeu.Mechanism:
-    """Rollouts from a share to none, over the longest that half of the training can take."""
+    """Return rollouts whose share falls from `start` to 0 over the maximal steps of half of the training."""
     return adeu.Rollouts(adeu.Counts(), adeu.Schedule(start, 0.0, steps=EPISODES * horizon(task) // 2), ROLLOUT)
 
 
 ROLLOUT = 0.15
-"""f in rollouts, where their share is tuned: they explore with probability 0.009."""
+"""The value of f in rollouts if their share is tuned: they explore with probability 0.009."""
 ARMS = (0.0, 0.1, 0.3, 1.0)
 
 METHODS = {
@@ -136,5 +136,5 @@ METHODS = {
 
 
 def methods(task: str) -> dict[str, Method]:
-    """Those that fit: Q-learning has no bootstrapped heads."""
+    """Return the methods for a task; tabular Q-learning on the lake has no bootstrapped heads."""
     return {name: each for name, each in METHODS.items() if task != "lake" or name != "bdqn"}

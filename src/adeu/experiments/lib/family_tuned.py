@@ -1,4 +1,4 @@
-"""What `adeu run family-tuning` chose for each task and method, on seeds of its own."""
+"""The choices of `adeu run family-tuning` for each task and method, made on separate seeds."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 ENDLESS = 1_000
-"""The step limit of episodes in environments without a limit of their own."""
+"""The step limit of episodes in environments without a limit."""
 
 
 def make_env(name: str) -> Env[Any, Any]:
-    """A Gymnasium environment by its registered name, with a step limit; rejects an unknown name."""
+    """Make a Gymnasium environment by its registered name, with a step limit; reject an unknown name."""
     import gymnasium
 
     try:
@@ -32,13 +32,13 @@ def name_of(env: Env[Any, Any]) -> str:
 
 
 def max_steps_of(env: Env[Any, Any]) -> int:
-    """The step limit of episodes."""
+    """Return the step limit of episodes."""
     limit = env.spec.max_episode_steps if env.spec else None
     return ENDLESS if limit is None else limit
 
 
 def goal_of(env: SingleEnv) -> float:
-    """The return that solves it; infinite if none is stated."""
+    """Return the reward threshold of an environment, or infinity if it has none."""
     spec: EnvSpec | None = getattr(env, "spec", None)
     threshold = spec.reward_threshold if spec else None
     return float("inf") if threshold is None else float(threshold)

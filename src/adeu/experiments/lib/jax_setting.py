@@ -1,4 +1,4 @@
-"""An agent whose loop is compiled with its environment, as data."""
+"""An agent in an environment in JAX, trained by a compiled loop, as data."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ TASKS: dict[str, tuple[Any, float]] = {
     "ContinuousLake": (JaxContinuousLake(), 10.4),
     "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
-"""Each with the mean return that solves it: Gymnasium's threshold; -200 for the pendulum, which has none; 95 of 100
-where only the hill pays; else half an episode at the goal, the whole path, or half the treasure."""
+"""Each task with the mean return that solves it: Gymnasium's threshold; -200 for Pendulum-v1, which has none; 95 of
+100 episodes for the sparse MountainCar; else half an episode at the goal, the whole path, or half the treasure."""
 
 
 @dataclasses.dataclass(frozen=True)
 class JaxSetting:
-    """The settings of a compiled loop and its agent.
+    """An agent and the settings of its compiled training loop.
 
     Args:
-        env: a deep sea, or one of `TASKS`.
+        env: a deep sea, or the name of one of `TASKS`.
         agent: the agent.
-        steps: how many to train at most.
+        steps: the maximal number of training steps.
         warmup: steps before the first update.
         evaluate_every: steps between two evaluations.
-        evaluate_episodes: greedy episodes in one.
-        enough: ends the run after this many solved evaluations in a row; 0: never.
-        source: the case whose run of the same seed this one is a control of; f is then `Recorded`.
-        control: of the source's spreads, as in `TrainingSetting`: their "mean", or "shuffled".
-        recorded: whether the run keeps the spread of every step, for controls.
-        traced_at: fractions of training at which an episode is written down step by step; see `JaxTrainer`.
+        evaluate_episodes: greedy episodes per evaluation.
+        enough: the run ends after this many solved evaluations in a row; 0 to train to the end.
+        source: makes this run a control of the source case's run with the same seed; f must be `Recorded`.
+        control: how the source's spreads are used, "mean" or "shuffled"; see `TrainingSetting`.
+        recorded: whether the run stores the spread of every step, for controls.
+        traced_at: fractions of training at which an episode is recorded step by step; see `JaxTrainer`.
     """
 
     env: Sea | str

@@ -1,4 +1,4 @@
-"""What the experiments on frozen lakes have in common: their settings, and the shared cases."""
+"""Settings and cases shared by the experiments on frozen lakes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class LakeSetting:
     Args:
         agent: the agent.
         lake: the environment.
-        episodes: how many to train.
-        evaluate_every: episodes between two greedy ones.
-        mentor_q: a mentor's initial value for actions that enter an unsafe cell; None: no mentor.
-        mentor_visits: how often the mentor visited the cells next to an unsafe one.
-        traced: the episodes to record step by step, each by its place in training: 0.5 is halfway, 1.0 the last.
+        episodes: the number of training episodes.
+        evaluate_every: training episodes between two greedy ones.
+        mentor_q: a mentor's initial value of actions that enter an unsafe cell; None for no mentor.
+        mentor_visits: the initial visit count of the cells next to an unsafe one.
+        traced: the episodes to record step by step, as fractions of training: 0.5 is halfway, 1.0 the last.
     """
 
     agent: QLearning
@@ -40,17 +40,17 @@ class LakeSetting:
 
     def __post_init__(self) -> None:
         if not all(0 < place <= 1 for place in self.traced):
-            check.refuse(self, "traced", "places in training, above 0 and at most 1", self.traced)
+            check.refuse(self, "traced", "fractions of training, above 0 and at most 1", self.traced)
 
     def adopt(self, stored: dict[str, Json]) -> dict[str, Json]:
-        """A stored setting in today's form: traced episodes used to go by their numbers; they change no figure."""
+        """Replace the episode numbers that earlier versions stored in `traced`; tracing does not change results."""
         traced = stored.get("traced")
         numbered = isinstance(traced, list) and any(type(each) is int for each in traced)
         return stored | {"traced": list(self.traced)} if numbered else stored
 
     def trainer(self, seed: int) -> TabularTrainer:
         mdp = lake_mdp(self.lake)
-        q, visits = self._lessons(mdp)
+        q, visits = self._initial(mdp)
         job = self.agent.job(
             adeu.tabular.from_mdp(mdp),
             episodes=self.episodes,
@@ -63,8 +63,8 @@ class LakeSetting:
         _, goal = self.lake.rewards
         return TabularTrainer(job, goal, tuple(max(1, round(place * self.episodes)) for place in self.traced))
 
-    def _lessons(self, mdp: Mdp) -> tuple[np.ndarray, np.ndarray]:
-        """Values and visits before the first episode."""
+    def _initial(self, mdp: Mdp) -> tuple[np.ndarray, np.ndarray]:
+        """Return the initial values and visit counts."""
         unsafe = mdp.cost > 0
         q = np.full(mdp.reward.shape, self.agent.q)
         if self.mentor_q is not None:
@@ -73,22 +73,22 @@ class LakeSetting:
 
 
 def adaptive(f: Mechanism, shift: float = 2.0) -> LakeSetting:
-    """ADEU: softmax of sigmoid(1/f(s) - shift) * Q(s, .)."""
+    """Return the setting of ADEU: softmax of sigmoid(1/f(s) - shift) * Q(s, .)."""
     return LakeSetting(QLearning(adeu.Explorer(f, adeu.ShiftedSigmoid(shift), adeu.Categorical())))
 
 
 def adeu_counts(beta: float = 0.9, shift: float = 2.0) -> LakeSetting:
-    """ADEU by visits: 1/f(s) = beta * sqrt(n(s))."""
+    """Return the setting of ADEU with counts: 1/f(s) = beta * sqrt(n(s))."""
     return adaptive(adeu.Counts(beta=beta), shift)
 
 
 def epsilon_greedy(epsilon: float = 0.01, **agent: Any) -> LakeSetting:
-    """Epsilon-greedy, with further fields of the agent."""
+    """Return the setting of epsilon-greedy; `agent` has further fields of the agent."""
     return LakeSetting(QLearning(adeu.Explorer(adeu.Constant(epsilon), adeu.Identity(), adeu.Bernoulli()), **agent))
 
 
 def intrinsic_motivation(beta: float = 0.9, epsilon: float = 0.01) -> LakeSetting:
-    """A bonus of beta/sqrt(n(s')). The paper's text says that it acts greedily, which is an epsilon of 0."""
+    """Return the setting with a bonus of beta/sqrt(n(s')). In the paper's text it acts greedily (epsilon=0)."""
     return epsilon_greedy(epsilon, intrinsic=beta)
 
 

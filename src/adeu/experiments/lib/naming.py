@@ -1,4 +1,4 @@
-"""Names of cases: short words that need no quotes in a shell, each for one composition alone."""
+"""Unique names of cases: short words that need no quotes in a shell."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from adeu.runs.override import changes
 from adeu.runs.spec import Setting
 
 LONGEST = 80
-"""Letters in the name of a case."""
+"""The maximal length of the name of a case, without its digest."""
 
 
 def word(value: object) -> str:
-    """A value as a word; a part by its name and the fields that are not its defaults.
+    """Return a value as a word; a part as its name and the fields that differ from the defaults.
 
     Examples:
         >>> import adeu
@@ -39,13 +39,13 @@ def word(value: object) -> str:
 
 
 def variant(case: str, before: Setting, after: Setting) -> str:
-    """The name of a case whose setting was changed, with the changes as `--set` makes them."""
+    """Return the name of a case with a changed setting: it ends with the changes, written as for `--set`."""
     words = (f"{path}={word(value)}" for path, value in changes(before, after).items())
     return shorten("-".join([word(case), *words]))
 
 
 def base(case: str) -> str:
-    """The name without the changes that `variant` adds.
+    """Return the name without the changes that `variant` appended.
 
     Examples:
         >>> base("eps-greedy-size=60-episodes=600"), base("adeu-eq1")
@@ -55,7 +55,7 @@ def base(case: str) -> str:
 
 
 def told_apart(case: str, theirs: Json, mine: Json) -> str:
-    """A name for a setting, where another one has the name: it ends with the first field in which they differ."""
+    """Return a unique name for a setting whose name is taken: it ends with the first field in which they differ."""
     taken = dict(_leaves(theirs))
     for path, value in _leaves(mine):
         if path not in taken or taken[path] != value:

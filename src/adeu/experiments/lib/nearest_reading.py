@@ -1,12 +1,12 @@
-"""Finds the horizon and the random start whose figures are nearest to the paper's.
+"""Finds the horizon and the number of random steps at the start whose figures are nearest to the paper's.
 
-A run contains every shorter one. Over the evaluations up to a horizon, `mean` is the mean over
+A run contains all shorter horizons. Over the evaluations up to a horizon, `mean` is the mean over
 evaluations and seeds, and `max` the highest point of the seed-averaged curve. A reading's distance is
 
     sum over domains of |log(mean / paper's mean)| + |log(max / paper's max)|
 
-Readings tie with the best if their distance exceeds the best's by no more than the best's seeds differ; of these,
-the one with the shortest horizon is chosen.
+A reading ties with the best if its distance exceeds the best's by no more than the range of the best's distances over
+single seeds. Of the tied readings, the one with the shortest horizon is chosen.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from adeu.experiments.lib import plots
 from adeu.runs.statistics import Curves, known_mean
 
 Members = Mapping[str, Mapping[str, Curves]]
-"""By experiment, which is named after its domain, and random start, a case."""
+"""Curves by experiment, named after its domain, and by case, named after its random start."""
 Paper = Mapping[str, tuple[float, float]]
 """The paper's mean and max by domain."""
 Floats = NDArray[np.float64]
 Take = Callable[[Curves, int], Floats]
-"""From a case's runs and a horizon to the returns up to there: (seeds, evaluations), NaN after a run's last."""
+"""Maps a case's runs and a horizon to the returns up to it: (seeds, evaluations), NaN after it."""
 
 HORIZONS = range(50_000, 300_001, 50_000)
-"""The candidates: the paper's was a round number, and with more candidates luck would decide."""
+"""The candidates: round numbers only, because among many candidates some match by chance."""
 
 
 class Reading(NamedTuple):
     """A horizon and a random start.
 
     Args:
-        case: the random start.
-        horizon: in steps.
+        case: the case, named after its random start.
+        horizon: the number of steps.
         figures: mean and max by domain.
-        distance: from the paper's.
-        apart: how far apart the distances of single seeds are.
+        distance: the distance from the paper's figures.
+        apart: the range of the distances of single seeds.
     """
 
     case: str
@@ -55,12 +55,12 @@ class Reading(NamedTuple):
 
 
 class ReadingChoice(NamedTuple):
-    """Which of several readings is taken.
+    """The choice among several readings.
 
     Args:
-        best: the one with the least distance.
-        tied: those that cannot be distinguished from it, including itself.
-        chosen: of these, the shortest; None: all readings tie, and nothing is settled.
+        best: the reading with the least distance.
+        tied: all readings that tie with it, including itself.
+        chosen: the tied reading with the shortest horizon; None if all readings tie.
     """
 
     best: Reading
@@ -69,28 +69,28 @@ class ReadingChoice(NamedTuple):
 
 
 def regular(curve: Curves, horizon: int) -> Floats:
-    """The regular evaluations, from that of step 0 on."""
+    """Return the regular evaluations, including the one at step 0."""
     return np.where(curve["step"] <= horizon, curve["return"], np.nan)
 
 
 def single(curve: Curves, horizon: int) -> Floats:
-    """Single greedy episodes, one per 100 training episodes: the paper's text taken literally."""
+    """Return the single greedy episodes, one per 100 training episodes, as the paper's text literally says."""
     return np.where(curve["single_step"] <= horizon, curve["single_return"], np.nan)
 
 
 def figures(values: Floats) -> tuple[float, float]:
-    """Mean and max; the max is of evaluations that every seed has."""
+    """Return mean and max; the max is over the evaluations that every seed has."""
     return float(known_mean(values, 1).mean()), float(np.nanmax(values.mean(axis=0)))
 
 
 def distance(values: Floats, paper: tuple[float, float]) -> float:
-    """Of one domain; infinite where a figure is not positive."""
+    """Return the distance for one domain; infinite if a figure is not positive."""
     pairs = zip(figures(values), paper, strict=True)
     return sum(abs(np.log(ours / theirs)) if ours > 0 else np.inf for ours, theirs in pairs)
 
 
 def readings(members: Members, paper: Paper, horizons: Sequence[int], take: Take = regular) -> list[Reading]:
-    """A reading for each random start and horizon."""
+    """Return a reading for each random start and horizon."""
     cases = next(iter(members.values()))
     return [_read(members, paper, case, horizon, take) for case in cases for horizon in horizons]
 
@@ -114,16 +114,16 @@ def choose(found: Sequence[Reading]) -> ReadingChoice:
 
 
 def within(members: Members) -> list[int]:
-    """The horizons that all runs reach; if none, that of the shortest run."""
+    """Return the horizons that all runs reach; if there are none, the length of the shortest run."""
     last = int(min(curve["step"].max() for curves in members.values() for curve in curves.values()))
     return [horizon for horizon in HORIZONS if horizon <= last] or [last]
 
 
 def show(paper: Paper, members: Members) -> Group:
-    """A table for regular evaluations, which choose the reading, and one for the paper's text taken literally."""
-    titles = {"Evaluations every 5,000 steps, that of step 0 among them": regular}
+    """Return a table for regular evaluations, which determine the choice, and one for single greedy episodes."""
+    titles = {"Evaluations every 5,000 steps, including step 0": regular}
     if all("single_step" in curve for curves in members.values() for curve in curves.values()):
-        titles["Beside it, one greedy episode per 100 training episodes"] = single
+        titles["For comparison, one greedy episode per 100 training episodes"] = single
     return Group(*(_table(title, paper, members, take) for title, take in titles.items()))
 
 
@@ -155,7 +155,7 @@ def _table(title: str, paper: Paper, members: Members, take: Take) -> Table:
 
 
 def verdict(found: Sequence[Reading], choice: ReadingChoice) -> str:
-    """A summary of the readings, in a sentence."""
+    """Return a one-sentence summary of the readings."""
     best, tied, chosen = choice
     near = f"{best.case} over {best.horizon:,} steps is nearest (distance {best.distance:.2f})"
     if chosen is None:
@@ -165,7 +165,7 @@ def verdict(found: Sequence[Reading], choice: ReadingChoice) -> str:
 
 
 def draw(paper: Paper, members: Members, folder: pathlib.Path) -> list[pathlib.Path]:
-    """The distance over horizons, with the seeds of each random start one by one."""
+    """Draw the distance over horizons for each random start, with a band for the range over seeds."""
     from matplotlib.figure import Figure
 
     first = next(iter(next(iter(members.values())).values()))
@@ -184,7 +184,7 @@ def draw(paper: Paper, members: Members, folder: pathlib.Path) -> list[pathlib.P
         axes.axvline(horizon, color="gray", linewidth=0.5, linestyle=":")
     axes.set(xlabel="horizon, steps", ylabel="distance from the paper's f = c row")
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_title("band: as wide as the seeds' distances are apart", fontsize=9, loc="left", color="gray")
+    axes.set_title("width of the band: the range of the seeds' distances", fontsize=9, loc="left", color="gray")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The paper's two figures of normalisers: the grid's shifted sigmoid, and the two g of the main experiments."""
+"""The paper's two figures of normalisers: the shifted sigmoid of the lakes, and the two g of the main experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adeu.experiments.lib import plots
 
 
 def draw(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draws both, side by side."""
+    """Draw both figures side by side."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.8), layout="constrained")

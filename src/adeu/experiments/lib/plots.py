@@ -26,21 +26,21 @@ Floats = NDArray[np.float64]
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
 """The palette of Okabe and Ito, which colour-blind readers can distinguish."""
 CASES = {"eps-greedy": 0, "adeu": 1, "adeu-eq1": 1, "im": 2, "ucb": 3, "adeu-eq5": 4, "adeu-eq6": 5}
-"""Which colour a case has in all pictures."""
+"""The index of a case's colour in all plots."""
 Line = str | tuple[float, tuple[float, ...]]
-"""A line's style, as matplotlib takes it."""
+"""A line style of matplotlib."""
 LINES: tuple[Line, ...] = ("-", (0, (4, 4)), (0, (1, 2)))
-"""Where there are more cases than colours, each colour's first, second and third."""
+"""If there are more cases than colours, the styles of the first, second and third case of each colour."""
 WIDEST = 30
-"""Letters of a case's name in one line."""
+"""The maximal number of letters of a case's name in one line."""
 WIDE = 100.0
-"""How many times its lower quartile a quantity reaches where a logarithmic axis shows more of it."""
+"""The ratio of the maximum to the lower quartile above which an axis is logarithmic."""
 
 
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
-    """Draws with matplotlib's defaults, ignoring any matplotlibrc."""
-    with contextlib.chdir("/"):  # on its first import, matplotlib reads a matplotlibrc of the working folder
+    """Draw with matplotlib's defaults, ignoring any matplotlibrc."""
+    with contextlib.chdir("/"):  # its first import reads a matplotlibrc in the working folder
         import matplotlib
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -48,7 +48,7 @@ def drawing() -> Iterator[None]:
 
 
 def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the figure as .png and .svg; equal figures give equal files, on any day."""
+    """Write the figure as .png and .svg, reproducibly: equal figures give equal files."""
     import matplotlib
 
     paths = [path.with_name(path.name + suffix) for suffix in (".png", ".svg")]
@@ -62,20 +62,20 @@ def save(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
 
 
 def side_by_side(figure: Figure) -> tuple[Axes, Axes]:
-    """The axes of two pictures, left and right."""
+    """Return the left and right axes of a figure."""
     axes: tuple[Axes, Axes] = tuple(figure.subplots(1, 2))
     return axes
 
 
 def label(case: str) -> str:
-    """A case's name as a label: in lines, and nothing in it is a formula."""
+    """Return a case's name as a label: wrapped, and with escaped dollar signs."""
     return textwrap.fill(case, WIDEST).replace("$", r"\$")
 
 
 def style(cases: Iterable[str]) -> dict[str, tuple[str, Line]]:
-    """Colour and line of each case; `im` is dashed, so that both are seen where it coincides with another.
+    """Return colour and line style of each case.
 
-    Variants of a case have its colour, each another line.
+    `im` is dashed, so that a coinciding line remains visible. Variants of a case have its colour and another style.
     """
     names = list(cases)
     known = {name: CASES[base(name)] for name in names if base(name) in CASES}
@@ -90,7 +90,7 @@ def style(cases: Iterable[str]) -> dict[str, tuple[str, Line]]:
 
 
 def about(curves: Iterable[Curves]) -> str:
-    """What `plot_mean` draws of these cases, in words."""
+    """Return a description of the lines and bands that `plot_mean` draws for these cases."""
     seeds = sorted({len(curve["seed"]) for curve in curves})
     words = [f"mean over {' or '.join(map(str, seeds))} seeds" if seeds != [1] else "one seed"]
     words += ["band: its 95% interval"] * (seeds[-1] >= FEWEST)
@@ -99,8 +99,9 @@ def about(curves: Iterable[Curves]) -> str:
 
 
 def log_helps(values: Floats) -> bool:
-    """Whether a logarithmic axis shows what a linear one hides: many values are small beside the largest, and none
-    lies far below 0.
+    """Return whether a logarithmic axis is clearer than a linear one.
+
+    It is if many values are small compared with the largest, and none is far below 0.
 
     Examples:
         >>> log_helps(np.array([0.0, 3.0, 40.0, 90_000.0])), log_helps(np.array([-1_400.0, -150.0]))
@@ -114,32 +115,32 @@ def log_helps(values: Floats) -> bool:
 
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
-    """The mean over seeds, with its 95% band or, below 5 seeds, the single runs; `values` has shape (seeds, rows)."""
+    """Draw the mean over seeds of `values` (seeds, rows), with its 95% band or, below 5 seeds, the single runs."""
     _plot_line(axes, x, known_mean(values, 0), color, line, case)
     if len(values) < FEWEST:
         marker = "." if len(x) == 1 else ""
         axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
         return
     mean, low, high = band(values)
-    low, high = np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high)  # where all seeds agree
+    low, high = np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high)  # if all seeds agree
     axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
 def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
-    """The share of seeds of which `values`, of shape (seeds, rows), are 1, with Wilson's 95% band."""
+    """Draw the share of seeds for which `values` (seeds, rows) is 1, with Wilson's 95% band."""
     share = average(values, axis=0)
     _plot_line(axes, x, share, color, line, case)
     axes.fill_between(x, *wilson(share, len(values)), color=color, alpha=0.12, linewidth=0)
 
 
 def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Line, case: str) -> None:
-    """A line with its place in the legend; a single row is a dot."""
+    """Draw a line with a legend entry; a single row is a dot."""
     marker = "o" if len(x) == 1 else ""
     axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label(case))
 
 
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """The return over episodes, or over steps where seeds differ in episodes; see `plot_mean`."""
+    """Draw the return over episodes, or over steps if seeds differ in episodes; see `plot_mean`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -162,7 +163,7 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
 
 
 def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """When each case was solved, a dot for each seed; seeds that never solved it are at the right."""
+    """Draw the episode at which each seed solved its task; seeds that never did are counted at the right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 1 + 0.22 * len(curves)), layout="constrained")

@@ -1,4 +1,4 @@
-"""The rows of summary.json: a case's figure, and how it compares with the reference case seed by seed."""
+"""The rows of summary.json: a case's figure, and its comparison with the reference case seed by seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE = Estimate(None, None, None)
 def summarise(
     metric: Metric, case: str, curves: Mapping[str, Curves], reference: str, paper: float | None
 ) -> dict[str, Any]:
-    """A metric's row. The fields of the comparison are None if there is no case to compare with."""
+    """Return the row of a metric. The fields of the comparison are None without a case to compare with."""
     curve = curves[case]
     values = metric.of(curve)
     row: dict[str, Any] = {"case": case, "metric": metric.name, **metric.over(values)._asdict()}
@@ -34,7 +34,7 @@ def summarise(
 
 
 def compare(metric: Metric, curve: Curves, other: Curves, reference: str) -> dict[str, Any]:
-    """The difference from the reference over the seeds that both have, and the probability of improvement."""
+    """Return the difference from the reference over the seeds that both have, and the probability of improvement."""
     seeds, ours, theirs = np.intersect1d(curve["seed"], other["seed"], return_indices=True)
     if not seeds.size:
         return compared(reference, 0)
@@ -53,5 +53,5 @@ def compared(reference: str, seeds: int, more: Estimate = NONE, better: Estimate
 
 
 def finite(value: float) -> float | None:
-    """A run's number; None: never, or undefined."""
+    """Return a run's number, or None for infinity and NaN."""
     return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Q-learning over the table of a Gymnasium environment, as data."""
+"""Tabular Q-learning in a Gymnasium environment, as data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class TableSetting:
     """Tabular Q-learning in a Gymnasium environment that has a transition table.
 
     Args:
-        env: its registered name.
+        env: the environment's registered name.
         agent: the agent.
-        episodes: how many to train.
-        evaluate_every: episodes between two greedy ones.
-        traced_at: fractions of training at which an episode is written down step by step.
+        episodes: the number of training episodes.
+        evaluate_every: training episodes between two greedy ones.
+        traced_at: fractions of training at which an episode is recorded step by step.
     """
 
     env: str

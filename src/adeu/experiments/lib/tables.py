@@ -1,4 +1,4 @@
-"""Results on the screen."""
+"""Tables of results for the terminal."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from adeu.experiments.lib.experiment import Experiment, Metric
 from adeu.runs.statistics import FEWEST, share
 
 WIDEST = 20
-"""Letters of a case's name in one line; figures need the rest of a screen."""
+"""The maximal number of letters of a case's name in one line."""
 NEAR = 0.1
-"""The relative distance from the best within which a figure counts among the best."""
+"""The relative distance from the best figure within which a case is printed bold."""
 
 HUGE = 1e15
-"""Numbers from here on are printed in scientific notation."""
+"""Numbers of at least this size are printed in scientific notation."""
 
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
 def table(experiment: Experiment, rows: Rows) -> Group:
-    """Our figures with their intervals, next to the paper's and others'; then each case against the reference."""
+    """Return a table of our figures with intervals beside others', and one of differences from the reference."""
     shown = start(escape(experiment.heading), rows, "seeds")
     shown.show_lines = bool(experiment.paper)
     metrics = {metric.name: metric for metric in experiment.metrics}
@@ -43,7 +43,7 @@ def table(experiment: Experiment, rows: Rows) -> Group:
 
 
 def footnote_table(notes: Mapping[str, Mapping[str, str]]) -> Table:
-    """What the cases of a table are made of; see `composition.footnote`."""
+    """Return the composition of the cases of a table; see `composition.footnote`."""
     shown = Table.grid(padding=(0, 2))
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold", style="dim")
@@ -55,11 +55,13 @@ def footnote_table(notes: Mapping[str, Mapping[str, str]]) -> Table:
 
 
 def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
-    """Each case against the reference, seed by seed; empty if there is nothing to compare."""
+    """Return a table that compares each case with the reference seed by seed; an empty list if it has no rows."""
     found = [row for row in rows if row["common_seeds"]]
     if not found:
         return []
-    title = f"more than {escape(found[0]['reference'])}, seed by seed, and how likely a seed is better; 95% intervals"
+    title = (
+        f"difference from {escape(found[0]['reference'])} seed by seed, and probability of improvement; 95% intervals"
+    )
     shown = start(title, found, "common seeds")
     paired = {row["metric"] for row in found}
     forms = {metric.name: metric.form for metric in metrics}
@@ -91,7 +93,7 @@ def by_case(rows: Rows) -> dict[str, Rows]:
 
 
 def cell(row: Row, metric: Metric, others: Mapping[str, Mapping[str, float]]) -> str:
-    """The figure, its interval or its single runs, and the figures of the paper and others."""
+    """Return the figure, its interval or its single runs, and the figures of the paper and others."""
     lines = [number(row["value"], metric.form), *(f"[dim not bold]{text}[/]" for text in under(row, metric))]
     theirs = {"paper": row["paper"]} | {who: of.get(metric.name) for who, of in others.items()}
     lines += [
@@ -103,7 +105,7 @@ def cell(row: Row, metric: Metric, others: Mapping[str, Mapping[str, float]]) ->
 
 
 def under(row: Row, metric: Metric) -> list[str]:
-    """The lines below a figure: the number of runs of a share, its interval, the single runs if there are few."""
+    """Return the lines below a figure: the counts of a share, the interval, or the single runs if there are few."""
     runs = list((row["runs"] or {}).values())
     found = span(row["low"], row["high"], metric.form)
     if metric.over is share and runs:
@@ -116,7 +118,7 @@ def under(row: Row, metric: Metric) -> list[str]:
 
 
 def pair(row: Row, form: str) -> list[str]:
-    """The difference, its interval, and the probability of improvement with its own."""
+    """Return the lines of a comparison: difference and probability of improvement, each with its interval."""
     lines = [
         number(row["difference"], form, sign="+"),
         span(row["difference_low"], row["difference_high"], form, sign="+"),
@@ -128,34 +130,34 @@ def pair(row: Row, form: str) -> list[str]:
 
 
 def span(low: float | None, high: float | None, form: str, sign: str = "") -> str:
-    """An interval, which may be open at one end; empty: there is none."""
+    """Return an interval, which may be open at one end; empty if both ends are None."""
     ends = {"at least": low, "at most": high}
     known = {word: number(end, form, sign=sign) for word, end in ends.items() if end is not None}
     return " to ".join(known.values()) if len(known) == 2 else "".join(f"{word} {end}" for word, end in known.items())
 
 
 def number(value: float | None, form: str, missing: str = "-", sign: str = "") -> str:
-    """Never -0; with a sign "+", positive ones have theirs too."""
+    """Format a number, never as -0; `sign="+"` also prints the sign of positive numbers."""
     if value is None:
         return missing
     return format(value, f"{sign}z{form if abs(value) < HUGE else '.4g'}")
 
 
 def best(rows: Rows, metric: str) -> set[str]:
-    """The cases within a tenth of the best of a metric."""
+    """Return the cases within a tenth of the best value of a metric."""
     values = {row["case"]: row["value"] for row in rows if row["metric"] == metric and row["value"] is not None}
     top = max(values.values(), default=0.0)
     return {case for case, value in values.items() if value >= top - NEAR * abs(top)}
 
 
 def main_table(title: str, cases: Sequence[str], members: Mapping[str, Rows]) -> Table:
-    """In the paper's form: a row for each member, "mean; max" of each case; below, the IQM with its interval."""
+    """Return a table in the paper's form: a row per member with "mean; max" of each case, and the IQM below."""
     shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE)
     shown.show_lines = True
     shown.caption_justify = "left"
     shown.caption = (
-        "mean; max of the average run, which is biased up over few seeds; bold within a tenth of the best mean; "
-        "IQM of runs with its 95% interval, or below 5 seeds each run's mean"
+        "mean; max of the average run, which is biased up with few seeds; bold: within a tenth of the best mean; "
+        "IQM of runs with its 95% interval or, with fewer than 5 seeds, each run's mean"
     )
     shown.add_column("", no_wrap=True)
     for case in cases:

@@ -1,4 +1,4 @@
-"""Titles that follow the settings."""
+"""Titles with placeholders for settings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 
 
 def filled(title: str, cases: Iterable[Mapping[str, object]]) -> str:
-    """A title with settings in place of their names: `{size}` is what `--set size=...` changes.
+    """Replace names of settings in braces by their values: `{size}` is the setting that `--set size=...` changes.
 
     Args:
         title: the text, with names in braces.
-        cases: the settings of each case, by their whole paths.
+        cases: the settings of each case, by full path.
 
     Examples:
         >>> filled("a lake of size {size}", [{"lake.size": 60}, {"lake.size": 1500}, {"lake.size": 60}])
@@ -27,7 +27,7 @@ def filled(title: str, cases: Iterable[Mapping[str, object]]) -> str:
 
 
 def _nearest(case: Mapping[str, object], name: str) -> str:
-    """The path that ends so, the shortest of several."""
+    """Return the shortest path that ends with the name."""
     paths = (path for path in case if path == name or path.endswith(f".{name}"))
     return min(paths, key=lambda path: path.count("."), default="")
 

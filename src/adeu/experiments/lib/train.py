@@ -1,4 +1,4 @@
-"""`adeu train`: agents in a Gymnasium environment that differ in their f, as an experiment."""
+"""`adeu train`: an experiment with one case per f in a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def training(
     changes: Sequence[str],
     out: pathlib.Path,
 ) -> Experiment:
-    """A case for each f: an agent in `env` that explores by it, by g and by D, each a part's name or its JSON.
+    """Return an experiment with a case for each f; f, g and D are names or JSON of parts.
 
-    A case is named after its f and whatever else was chosen, so that each choice has runs of its own in `out`. If no
-    part is given, an agent with networks explores by `adeu.recipes.default`.
+    A case is named after its f and all other choices, so that each combination has separate runs in `out`. If no
+    part is given, an agent with networks uses `adeu.recipes.default`.
     """
     made = make_env(env)
     name = choose(made) if agent is None else agent
@@ -68,25 +68,25 @@ def training(
 
 
 def default_parts(env: Env[Any, Any]) -> dict[str, str]:
-    """The f, g and D of `adeu.recipes.default`, as JSON."""
+    """Return the f, g and D of `adeu.recipes.default`, as JSON."""
     explorer = recipes.default(env)
     return {"f": to_json(explorer.f), "g": to_json(explorer.g), "D": to_json(explorer.D)}
 
 
 def words(texts: Mapping[str, str], usual: Mapping[str, str]) -> list[str]:
-    """What f, g and D are called in the name of a case; g and D if they are not the usual ones."""
+    """Return the words for f, g and D in the name of a case; g and D only if they differ from the defaults."""
     parts = {role: read_part(f"--{role}", text) for role, text in texts.items() if role != "f"}
     others = [role for role, part in parts.items() if part != read_part("", usual[role])]
     return [name_part(texts["f"])] + [name_part(texts[role]) for role in others]
 
 
 def name_part(text: str) -> str:
-    """A part's name, or the last name of its import path; with JSON, the fields that are not its defaults, too."""
+    """Return a part's name without its import path; for JSON, also the fields that differ from the defaults."""
     return word(read_part("", text)) if text.lstrip().startswith("{") else word(text.rpartition(":")[2].lower())
 
 
 def settle(wanted: Mapping[str, str], settings: Mapping[str, Setting], folder: pathlib.Path) -> dict[str, Setting]:
-    """The cases by the names that they have in the folder; rejects an f that is there twice."""
+    """Return the cases by unique names, consistent with stored runs; reject an f given twice."""
     taken, cases = stored_settings(folder), dict[str, Setting]()
     for text, setting in settings.items():
         case = settled(wanted[text], setting, taken)
@@ -97,7 +97,7 @@ def settle(wanted: Mapping[str, str], settings: Mapping[str, Setting], folder: p
 
 
 def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
-    """The experiment of all that is trained in an environment."""
+    """Return the experiment of all agents trained in an environment."""
     return Experiment(
         name=f"train/{env.replace('/', '-').replace(':', '-')}",
         title=f"Training in {env}",
@@ -111,6 +111,6 @@ def in_environment(env: str, cases: Mapping[str, Setting]) -> Experiment:
 
 
 def read_training(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's columns; one of a table has no warm-up."""
+    """Return a run's columns; tabular runs have no warm-up."""
     columns = read(folder)
     return read_run(folder) if "saturated" in columns else columns

@@ -25,28 +25,28 @@ from adeu.runs.trainers.gym_trainer import GymTrainer
 from adeu.runs.trainers.trainer import Arrays
 
 WINDOW = 1_000
-"""Steps within which a control's spreads are shuffled."""
+"""A control's spreads are shuffled within windows of this many steps."""
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainingSetting:
-    """The settings of a loop in Gymnasium and its agent.
+    """An agent and the settings of its training in a Gymnasium environment.
 
     Args:
         env: the environment's registered name.
         agent: the agent.
-        steps: how many to train.
-        warmup: steps before the first update; TD3 and SAC act at random there.
+        steps: the number of training steps.
+        warmup: steps before the first update, during which TD3 and SAC act at random.
         evaluate_every: steps between two evaluations.
-        evaluate_episodes: greedy episodes in one.
-        source: the case whose run of the same seed this one is a control of; its f gets `recorded` spreads, and its
-            episodes have their own rollout coins.
-        control: of the source's spreads in steps in which f was asked, "mean": each step has the mean of those after
-            the warm-up; "shuffled": each has one of those of the same 1,000 steps, at random.
+        evaluate_episodes: greedy episodes per evaluation.
+        source: makes this run a control of the source case's run with the same seed: f gets `recorded` spreads, and
+            rollout episodes are drawn independently.
+        control: how the spreads that f decided in the source are used. "mean": every step has the mean of those after
+            the warm-up; "shuffled": each step has a random one from the same 1,000 steps.
         traced: the episodes to record step by step, counted from 1.
         overlap: whether the environment steps while the networks train; see `adeu.agents.GymLoop`.
-        single_every: training episodes between two single greedy episodes, whose returns the run keeps; 0: none.
-        traced_at: further episodes to write down, by fractions of training; see `adeu.agents.GymLoop`.
+        single_every: training episodes between two single greedy episodes, whose returns are stored; 0 for none.
+        traced_at: further episodes to record, as fractions of training; see `adeu.agents.GymLoop`.
     """
 
     env: str
@@ -69,18 +69,18 @@ class TrainingSetting:
     def trainer(self, seed: int, kept: Arrays | None = None) -> GymTrainer:
         if self.warmup >= self.steps:
             warnings.warn(
-                f"nothing will be learned: all of the {self.steps:,} steps belong to the warm-up of {self.warmup:,}; "
-                "--set warmup=... shortens it",
+                f"nothing will be learned: the warm-up of {self.warmup:,} steps covers all {self.steps:,} steps; "
+                "shorten it with --set warmup=...",
                 stacklevel=2,
             )
         for host in unsaved_hosts(self.agent):
             warnings.warn(
-                f"what {written(describe(host.learn))} learns is not saved: an interrupted run starts again from its "
-                "first step; adeu.from_host(..., state=...) saves it",
+                f"the state of {written(describe(host.learn))} is not saved: an interrupted run restarts from its "
+                "first step; to save it, give adeu.from_host(..., state=...)",
                 stacklevel=2,
             )
         recorded = None if kept is None else controlled(self, seed, kept)
-        # Rejects what does not fit, before a worker starts.
+        # Reject settings that do not fit before a worker starts.
         loop = self._build(seed, np.zeros(self.steps, np.float32) if self.source else None)
         build, alone = functools.partial(self._build, seed, recorded), bool(agent_hosts(self.agent))
         return GymTrainer(build, self.steps, goal_of(loop.env), alone)
@@ -106,7 +106,7 @@ class TrainingSetting:
 
 
 class Controlled(Protocol):
-    """A setting whose runs may be controls."""
+    """A setting that may be a control."""
 
     @property
     def steps(self) -> int: ...
@@ -119,19 +119,21 @@ class Controlled(Protocol):
 
 
 def controlled(setting: Controlled, seed: int, kept: Arrays) -> NDArray[np.float32]:
-    """The spread of each step of a control, from those that f decided in the run it is a control of.
+    """Return the spread of each step of a control, from the spreads that f decided in the source run.
 
-    Rollout episodes are left out: the control has its own. A window in which f decided no spread uses the spreads of
-    the nearest earlier window that has some, or else of the nearest later one.
+    Rollout episodes of the source are left out, because the control draws its own. A window in which f decided no
+    spread uses the nearest earlier window with some, or else the first later one.
     """
     if "asked" not in kept:
-        check.refuse("a control", "its source", "a run that recorded when f was asked; delete it to run it again", "")
+        check.refuse(
+            "a control", "its source", "a run that recorded where f decided the spread; delete it to run it again", ""
+        )
     spreads, asked = np.asarray(kept["spread"], np.float32), np.asarray(kept["asked"], bool)
     if len(spreads) != setting.steps:
         check.refuse("a control", "its source", f"a run of {setting.steps:,} steps", f"{len(spreads):,}")
     trained = np.arange(setting.steps) >= setting.warmup
     if not (asked & trained).any():
-        check.refuse("a control", "its source", "a run in which f was asked after the random start", "none")
+        check.refuse("a control", "its source", "a run in which f decided a spread after the warm-up", "none")
     if setting.control == "mean":
         return np.full_like(spreads, spreads[asked & trained].mean(dtype=np.float64))
     rng, windows = np.random.default_rng(seed), _windows(setting)
@@ -145,13 +147,13 @@ def controlled(setting: Controlled, seed: int, kept: Arrays) -> NDArray[np.float
 
 
 def _windows(setting: Controlled) -> list[slice]:
-    """Windows of 1,000 steps; none spans the end of the warm-up."""
+    """Return windows of 1,000 steps; none spans the end of the warm-up."""
     ends = min(setting.warmup, setting.steps), setting.steps
     starts = (range(0, ends[0], WINDOW), range(ends[0], ends[1], WINDOW))
     return [slice(at, min(at + WINDOW, end)) for start, end in zip(starts, ends, strict=True) for at in start]
 
 
 def read_run(folder: pathlib.Path) -> dict[str, NDArray[Any]]:
-    """A run's metrics, and which of its rows lie after the warm-up."""
+    """Return a run's metrics and, in `trained`, which rows lie after the warm-up."""
     columns = read(folder)
     return columns | {"trained": columns["step"] > stored_whole(folder, "warmup")}

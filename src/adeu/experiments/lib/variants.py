@@ -1,4 +1,4 @@
-"""Experiments with settings changed: what their cases are called, and the runs that earlier calls made of them."""
+"""Experiments with changed settings: the names of their cases, consistent with stored runs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from adeu.runs.spec import DependsOnRun, Setting
 
 
 def changed(experiment: Experiment, assignments: tuple[str, ...], out: pathlib.Path) -> Experiment:
-    """The experiment with settings changed.
+    """Return the experiment with settings changed.
 
-    A changed case has a name of its own: its runs stand beside those of the experiment's own cases, and these alone
-    have figures of the paper and of others.
+    A changed case gets a new name, so that its runs are stored beside those of the unchanged cases. Only unchanged
+    cases have figures of the paper and of others.
     """
     if not assignments:
         return experiment
     own, reference = experiment.cases, experiment.compared_with
     after = override(own, assignments)
-    if reference not in own:  # it may stand in the table, too
+    if reference not in own:  # its stored runs may be in the table, too
         own = {**own, reference: experiment.left_out[reference]}
         after = override(own, assignments)
     named, taken = dict[str, tuple[str, Setting]](), stored_settings(out / experiment.name)
@@ -52,14 +52,14 @@ def changed(experiment: Experiment, assignments: tuple[str, ...], out: pathlib.P
 
 
 def settled(name: str, setting: Setting, taken: Mapping[str, Json]) -> str:
-    """What a setting is called among those that are taken.
+    """Return a unique name for a setting.
 
-    One that an earlier call ran has its name from then; where another setting has the name, it gets a suffix.
+    A setting that is already taken keeps its name; if another setting has the name, a suffix is added.
 
     Args:
-        name: what it would be called.
-        setting: of the case.
-        taken: the settings by their cases' names, as JSON data.
+        name: the preferred name.
+        setting: the setting of the case.
+        taken: the settings that have names, by name, as JSON data.
     """
     mine, filled = to_data(setting), {case: fill_in(theirs, setting) for case, theirs in taken.items()}
     for case, theirs in filled.items():
@@ -71,7 +71,7 @@ def settled(name: str, setting: Setting, taken: Mapping[str, Json]) -> str:
 
 
 def stored_settings(folder: pathlib.Path) -> dict[str, Json]:
-    """The setting of each case in an experiment's folder; damaged runs are passed over."""
+    """Return the setting of each case in an experiment's folder; skip damaged runs."""
     found: dict[str, Json] = {}
     for run, names in files.walk(folder):
         if SPEC in names and re.fullmatch(r"seed-\d{1,10}", run.name) and run.parent != folder:
@@ -83,7 +83,7 @@ def stored_settings(folder: pathlib.Path) -> dict[str, Json]:
 
 
 def _following(setting: Any, names: Mapping[str, str]) -> Any:
-    """The setting, with the case that it starts from under its new name."""
+    """Return the setting with its source case renamed."""
     if isinstance(setting, DependsOnRun) and setting.source:
         return dataclasses.replace(setting, source=names.get(setting.source, setting.source))  # type: ignore[type-var]
     return setting

@@ -1,4 +1,4 @@
-"""Means of columns after the warm-up, and a warning where f had hardly any influence."""
+"""Means of columns after the warm-up, and warnings if f had hardly any influence."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from adeu.runs.statistics import Curves, known_mean
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
-    """Each seed's mean of a column after the warm-up; NaN if the run ended before."""
+    """Return each seed's mean of a column after the warm-up; NaN if the run ended during the warm-up."""
     return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
 
 
 def warn_saturated(curves: Mapping[str, Curves], settings: Mapping[str, Any]) -> None:
-    """Warns of each case in which g gave its largest spread nearly always, or hardly any spread.
+    """Warn about each case in which g nearly always gave its largest spread, or hardly any spread.
 
     Args:
-        curves: of each case; those without the columns of a `TrainingSetting` are skipped.
-        settings: by case, for advice on their parts.
+        curves: the curves of each case; cases without the columns of a `TrainingSetting` are skipped.
+        settings: the setting of each case, for advice on its parts.
     """
     for case, curve in curves.items():
         agent = getattr(settings.get(case), "agent", None)
@@ -33,7 +33,7 @@ def warn_saturated(curves: Mapping[str, Curves], settings: Mapping[str, Any]) ->
         if share > OFTEN:
             warnings.warn(
                 f"{case}: after the warm-up, g gave its largest spread in {share:.0%} of the steps outside rollout "
-                f"episodes, so f hardly decided. {advise(explorer, 'top')}",
+                f"episodes, so f had hardly any influence. {advise(explorer, 'top')}",
                 stacklevel=2,
             )
         if not is_chosen(explorer) and explorer.g.dead(known_mean(after_warmup(curve, "spread"), 0)):
