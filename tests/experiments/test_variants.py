@@ -10,7 +10,7 @@ import adeu
 from adeu.envs import Lake
 from adeu.experiments import locate
 from adeu.experiments.lib.lake_setting import adeu_counts
-from adeu.experiments.lib.naming import base, told_apart, variant, word
+from adeu.experiments.lib.naming import base, disambiguate, variant, word
 from adeu.experiments.lib.variants import changed, settled, stored_settings
 from adeu.runs.folder import write_json
 from adeu.runs.identity import to_data
@@ -76,9 +76,9 @@ class TestNames:
 
     def test_a_taken_name_is_extended_by_the_difference(self):
         mine, theirs = (to_data(dataclasses.replace(SMALL, episodes=episodes)) for episodes in (300, 200))
-        assert told_apart("adeu", theirs, mine) == "adeu-episodes=300"
-        assert told_apart("f", {"f": {"part": "a:F"}}, {"f": {"part": "pack.b:F"}}) == "f-b"
-        assert told_apart("f", {"f": 1, "g": 2}, {"f": 1}).startswith("f-")
+        assert disambiguate("adeu", theirs, mine) == "adeu-episodes=300"
+        assert disambiguate("f", {"f": {"part": "a:F"}}, {"f": {"part": "pack.b:F"}}) == "f-b"
+        assert disambiguate("f", {"f": 1, "g": 2}, {"f": 1}).startswith("f-")
 
 
 def test_changed_cases_get_new_names_without_results_of_the_paper(tmp_path):

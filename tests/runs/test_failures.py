@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from adeu.runs.engines.event import Event, harmless
+from adeu.runs.engines.event import Event, without_errors
 from adeu.runs.engines.local import PRINTED, _Tail
 from adeu.runs.engines.worker_job import LONGEST, explain
 from adeu.runs.folder import DONE
@@ -145,7 +145,7 @@ class TestWatchers:
 
     def test_the_other_watchers_are_called(self):
         spec, told = specs()[0], []
-        watchers = [harmless(lambda event: 1 / 0), harmless(told.append)]
+        watchers = [without_errors(lambda event: 1 / 0), without_errors(told.append)]
         for _ in range(3):
             for watch in watchers:
                 watch(Event(spec, finished=True))
@@ -156,4 +156,4 @@ class TestWatchers:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            harmless(interrupt)(Event(specs()[0], finished=True))
+            without_errors(interrupt)(Event(specs()[0], finished=True))

@@ -88,7 +88,7 @@ def test_a_run_that_stopped_early_is_extended_when_read(tmp_path):
     columns = {"step": [1000, 2000, 3000], "solved": [0, 1, 1], "first_hit": [0, 1500, 1500]}
     (tmp_path / "metrics.csv").write_text(to_csv(columns))
     (tmp_path / SPEC).write_text(json.dumps({"setting": {"steps": 6000}}))
-    read = ended.read_on(tmp_path)
+    read = ended.read_extended(tmp_path)
     assert read["step"].tolist() == [1000, 2000, 3000, 4000, 5000, 6000]
     assert read["solved"].tolist() == [0, 1, 1, 1, 1, 1]
     assert read["first_hit"].tolist() == [0] + [1500] * 5

@@ -29,7 +29,7 @@ class Listener(Protocol):
         """Saves the explorer's state beside the model file at `path`."""
 
 
-class Overheard:
+class ObservedBuffer:
     """A replay buffer that also passes its batches to a listener."""
 
     def __init__(self, buffer: Any, listener: Listener) -> None:
@@ -63,7 +63,7 @@ def attach(model: Any, listener: Listener) -> None:
             original.train(self, *args, **kwargs)
             return
         buffer = self.replay_buffer
-        self.replay_buffer = Overheard(buffer, listener)
+        self.replay_buffer = ObservedBuffer(buffer, listener)
         try:
             original.train(self, *args, **kwargs)
         finally:

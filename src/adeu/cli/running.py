@@ -24,7 +24,7 @@ from adeu.experiments.lib.tables import footnote_table, table
 from adeu.experiments.lib.variants import changed, stored_settings
 from adeu.report import write_report
 from adeu.runs.display import Display
-from adeu.runs.engines.event import Event, Watch, harmless
+from adeu.runs.engines.event import Event, Watch, without_errors
 from adeu.runs.names import printable
 from adeu.runs.spec import Spec
 from adeu.runs.sweep import sweep
@@ -141,7 +141,7 @@ def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, st
     if command.tensorboard:
         from adeu.runs.tensorboard import EventFiles
 
-        watchers.append(harmless(EventFiles(command.out)))
+        watchers.append(without_errors(EventFiles(command.out)))
 
     def watch(event: Event) -> None:
         for watcher in watchers:
@@ -150,7 +150,7 @@ def watched(command: Work, specs: list[Spec], console: Console) -> dict[Spec, st
     with contextlib.ExitStack() as stack:
         if not (command.quiet or command.json):
             title = specs[0].experiment.partition("/")[0]
-            watchers.append(harmless(stack.enter_context(Display(console, title, len(specs)))))
+            watchers.append(without_errors(stack.enter_context(Display(console, title, len(specs)))))
         return sweep(specs, command.out, command.jobs, watch, command.engine, command.address)
 
 

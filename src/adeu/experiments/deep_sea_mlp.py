@@ -13,7 +13,7 @@ from adeu.agents import Dqn
 from adeu.core.contract import Distribution
 from adeu.envs import Sea
 from adeu.experiments import deep_sea
-from adeu.experiments.lib.ended import read_on
+from adeu.experiments.lib.ended import read_extended
 from adeu.experiments.lib.experiment import Family
 from adeu.experiments.lib.jax_setting import JaxSetting
 
@@ -47,7 +47,7 @@ EXPERIMENT = Family(
     title=f"{TITLE}: steps to solve over the sea's size",
     members=tuple(
         dataclasses.replace(
-            deep_sea.member("deep-sea-mlp", size, cases(size), TITLE, "a minute for a run"), read=read_on
+            deep_sea.member("deep-sea-mlp", size, cases(size), TITLE, "a minute for a run"), read=read_extended
         )
         for size in SIZES
     ),

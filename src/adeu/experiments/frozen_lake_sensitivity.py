@@ -22,7 +22,7 @@ METHODS = {
 }
 
 
-def everyone(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting]:
+def for_each_method(label: str, *methods: str, **changes: Any) -> dict[str, LakeSetting]:
     """Return these methods with fields of the setting changed."""
     return {f"{name} {label}": dataclasses.replace(METHODS[name], **changes) for name in methods}
 
@@ -49,14 +49,14 @@ CASES: dict[str, LakeSetting] = {
     **all_agents("alpha=0.1", alpha=0.1),
     **all_agents("Q0=-20", q=-20.0),
     **all_agents("Q0=10", q=10.0),
-    **everyone("back_cost=0", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=0.0)),
-    **everyone("back_cost=1", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=1.0)),
-    **everyone("back_cost=3", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=3.0)),
-    **everyone("printed reward", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(preset="printed")),
+    **for_each_method("back_cost=0", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=0.0)),
+    **for_each_method("back_cost=1", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=1.0)),
+    **for_each_method("back_cost=3", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(back_cost=3.0)),
+    **for_each_method("printed reward", "adeu", "eps-greedy", "ucb", "greedy", lake=Lake(preset="printed")),
     **{
         name: case
         for layout in LAYOUTS
-        for name, case in everyone(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
+        for name, case in for_each_method(layout, "adeu", "eps-greedy", "ucb", lake=Lake(layout=layout)).items()
     },
     "safe ucb": on_safe_lake(lake.ucb()),
     **{f"safe adeu-eq6 floor={floor}": on_safe_lake(eq6(floor)) for floor in (0.05, 0.1, 0.2, 0.5, 1.0)},

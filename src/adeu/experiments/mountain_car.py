@@ -5,7 +5,7 @@ from __future__ import annotations
 import adeu
 from adeu.core.contract import Distribution
 from adeu.experiments.lib import control_tasks
-from adeu.experiments.lib.ended import read_on
+from adeu.experiments.lib.ended import read_extended
 from adeu.experiments.lib.experiment import Experiment
 from adeu.experiments.lib.jax_setting import JaxSetting
 
@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
     },
     metrics=control_tasks.METRICS,
     draw=control_tasks.draw_solved,
-    read=read_on,
+    read=read_extended,
     reference="eps-greedy",
     seeds=range(10),
 )

@@ -16,22 +16,22 @@ FLOOR = 0.1
 COST = adeu.ExpectedCost()
 
 
-def pupil(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
+def mentored(f: Mechanism, mentor_visits: int = 0) -> LakeSetting:
     """Return the setting of ADEU with a mentor's values for entering an unsafe cell."""
     return dataclasses.replace(lake.adaptive(f), mentor_q=-50.0, mentor_visits=mentor_visits)
 
 
 def eq6(floor: float = FLOOR) -> LakeSetting:
     """Return the setting of Eq. 6; the floor replaces a cost that was not observed yet."""
-    return pupil(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
+    return mentored(adeu.Ratio(adeu.Counts(), COST, lam="conditioned", floor=floor))
 
 
 CASES: dict[str, LakeSetting] = {
     "eps-greedy": lake.epsilon_greedy(),
     "im": lake.intrinsic_motivation(),
     "ucb": lake.ucb(),
-    "adeu-eq1": pupil(adeu.Counts(), mentor_visits=100),
-    "adeu-eq5": pupil(adeu.Inverse(COST, floor=FLOOR)),
+    "adeu-eq1": mentored(adeu.Counts(), mentor_visits=100),
+    "adeu-eq5": mentored(adeu.Inverse(COST, floor=FLOOR)),
     "adeu-eq6": eq6(),
 }
 

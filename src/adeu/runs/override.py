@@ -17,7 +17,7 @@ from adeu.runs.spec import Setting, field_names, has_fields
 
 WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
 PLAIN = (bool, int, float, str, type(None))
-MISFIT = object()
+NO_MATCH = object()
 
 
 @dataclasses.dataclass
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
     def assign(self, path: str, text: str) -> None:
         name = self.path[-1]
-        self.owner.fields[name] = take_apart(read(path, text, self.owner.hint(name)))
+        self.owner.fields[name] = to_draft(read(path, text, self.owner.hint(name)))
 
 
 def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[str, Setting]:
@@ -66,7 +66,7 @@ def override(cases: Mapping[str, Setting], assignments: Iterable[str]) -> dict[s
             raise ValueError(f"--set: no setting {path!r}{_why(path, list(drafts.values()))}")
         for place in places:
             place.assign(path, text)
-    return {case: put_together(draft) for case, draft in drafts.items()}
+    return {case: from_draft(draft) for case, draft in drafts.items()}
 
 
 def settings(setting: Setting) -> dict[str, object]:
@@ -82,23 +82,23 @@ def changes(before: Setting, after: Setting) -> dict[str, object]:
 
 def draft_of(value: object) -> Draft:
     """Returns a draft of a dataclass or a NamedTuple."""
-    return Draft(type(value), {name: take_apart(getattr(value, name)) for name in field_names(value)})
+    return Draft(type(value), {name: to_draft(getattr(value, name)) for name in field_names(value)})
 
 
-def take_apart(value: object) -> object:
+def to_draft(value: object) -> object:
     """Returns a draft of a dataclass, a NamedTuple or a tuple of them; returns other values unchanged."""
     if has_fields(value):
         return draft_of(value)
     if isinstance(value, tuple) and value and all(map(has_fields, value)):
-        return Draft(tuple, {str(place): take_apart(item) for place, item in enumerate(value)})
+        return Draft(tuple, {str(place): to_draft(item) for place, item in enumerate(value)})
     return value
 
 
-def put_together(draft: object) -> Any:
+def from_draft(draft: object) -> Any:
     """Rebuilds a value from its draft."""
     if not isinstance(draft, Draft):
         return draft
-    fields = {name: put_together(item) for name, item in draft.fields.items()}
+    fields = {name: from_draft(item) for name, item in draft.fields.items()}
     return tuple(fields.values()) if draft.kind is tuple else draft.kind(**fields)
 
 
@@ -131,7 +131,7 @@ def _changes(before: Draft, after: Draft, path: tuple[str, ...] = ()) -> Iterato
         if isinstance(old, Draft) and isinstance(new, Draft) and _form(old) == _form(new):
             yield from _changes(old, new, below)
         elif old != new:
-            yield below, put_together(new)
+            yield below, from_draft(new)
 
 
 def _form(draft: Draft) -> tuple[type, tuple[str, ...]]:
@@ -166,15 +166,15 @@ def read(path: str, text: str, hint: object) -> object:
     except ValueError:
         data = WORDS.get(text, text)
     value = _fit(path, data, hint)
-    if value is MISFIT and str in _kinds(hint):
+    if value is NO_MATCH and str in _kinds(hint):
         return text
-    if value is MISFIT:
+    if value is NO_MATCH:
         check.refuse("--set", path, " or ".join(map(_takes, _kinds(hint))), text)
     return value
 
 
 def _fit(path: str, data: Json, hint: object) -> object:
-    """Converts JSON data to the hinted type; returns MISFIT if it does not fit."""
+    """Converts JSON data to the hinted type; returns NO_MATCH if it does not fit."""
     kinds = _kinds(hint)
     choices = [choice for kind in kinds if typing.get_origin(kind) is Literal for choice in _arguments(kind)]
     if type(data) in kinds or data in choices:
@@ -188,11 +188,11 @@ def _fit(path: str, data: Json, hint: object) -> object:
             arguments = _arguments(kind)
             element = arguments[0] if arguments[1:] == (...,) else Any
             items = [_fit(path, item, element) for item in data]
-            return MISFIT if any(item is MISFIT for item in items) else tuple(items)
+            return NO_MATCH if any(item is NO_MATCH for item in items) else tuple(items)
         if isinstance(data, str | dict) and _is_part(kind):
             part = read_part(f"--set {path}", data if isinstance(data, str) else json.dumps(data))
-            return part if isinstance(part, kind) else MISFIT
-    return MISFIT if all(map(_is_known, kinds)) else data
+            return part if isinstance(part, kind) else NO_MATCH
+    return NO_MATCH if all(map(_is_known, kinds)) else data
 
 
 def _kinds(hint: object) -> list[object]:

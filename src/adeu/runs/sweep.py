@@ -10,7 +10,7 @@ from typing import Literal
 
 from adeu.core import check, files
 from adeu.runs.engines import local
-from adeu.runs.engines.event import Event, Watch, harmless
+from adeu.runs.engines.event import Event, Watch, without_errors
 from adeu.runs.folder import CHECKPOINT, DONE, SPEC, Folder, KeptError, is_done, read_json
 from adeu.runs.identity import fill_in, record, spec_data
 from adeu.runs.lock import locked
@@ -43,7 +43,7 @@ def sweep(
     run = _engine(engine, address)
     checkpoint_seconds()
     _check_settings(specs)
-    failed, out, watch = dict[Spec, str](), pathlib.Path(out), harmless(watch)
+    failed, out, watch = dict[Spec, str](), pathlib.Path(out), without_errors(watch)
 
     def tell(event: Event) -> None:
         if event.failed:

@@ -14,7 +14,7 @@ from adeu.runs.folder import SPEC, stored_whole
 MOST_ROWS = 1_000_000
 
 
-def read_on(folder: pathlib.Path) -> Mapping[str, NDArray[np.generic]]:
+def read_extended(folder: pathlib.Path) -> Mapping[str, NDArray[np.generic]]:
     """Return a run's metrics, with the last row repeated up to the full number of steps."""
     columns = read(folder)
     every = int(columns["step"][0])

@@ -54,7 +54,7 @@ def base(case: str) -> str:
     return re.split(r"-(?=[^\W\d][\w.]*=)", case)[0]
 
 
-def told_apart(case: str, theirs: Json, mine: Json) -> str:
+def disambiguate(case: str, theirs: Json, mine: Json) -> str:
     """Return a unique name for a setting whose name is taken: it ends with the first field in which they differ."""
     taken = dict(_leaves(theirs))
     for path, value in _leaves(mine):

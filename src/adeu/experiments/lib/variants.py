@@ -12,7 +12,7 @@ from typing import Any
 from adeu.core import files
 from adeu.core.json_data import Json
 from adeu.experiments.lib.experiment import Experiment
-from adeu.experiments.lib.naming import told_apart, variant
+from adeu.experiments.lib.naming import disambiguate, variant
 from adeu.runs.folder import SPEC, stored_spec
 from adeu.runs.identity import fill_in, to_data
 from adeu.runs.override import override
@@ -66,7 +66,7 @@ def settled(name: str, setting: Setting, taken: Mapping[str, Json]) -> str:
         if theirs == mine:
             return case
     while name in filled:
-        name = told_apart(name, filled[name], mine)
+        name = disambiguate(name, filled[name], mine)
     return name
 
 

@@ -28,7 +28,7 @@ class Event(NamedTuple):
 Watch = Callable[[Event], None]
 
 
-def harmless(watch: Watch) -> Watch:
+def without_errors(watch: Watch) -> Watch:
     """Wraps a watcher so that its errors do not affect the runs; logs the first error."""
     logged = False
 
