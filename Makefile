@@ -3,10 +3,10 @@ BIN := .venv/bin
 
 .PHONY: setup run test slow check docs wheel dist oldest lowest bench attack clean
 
-run: .venv/run  ## the main job, with a result to look at
+run: .venv/run  ## reproduce the paper's first table
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
 
-# Most of the tests' time goes into compiling and importing: XLA does less of it and keeps what it has, as Python does.
+# Most of the tests' time is compilation and import: reduce XLA's optimisations, and cache compiled code of XLA and Python.
 test oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 test oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 test oldest lowest: export PYTHONDONTWRITEBYTECODE =
@@ -16,22 +16,22 @@ test oldest lowest: export OMP_NUM_THREADS = 1
 test oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
 test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
-test: .venv/setup  ## every test but the long ones
+test: .venv/setup  ## run all tests except the slow ones
 	$(BIN)/pytest -m "not slow and not notebook"
 
-slow: .venv/setup  ## learning at length
+slow: .venv/setup  ## run the slow tests: long training
 	$(BIN)/pytest -m slow
 
-check: .venv/setup docs wheel  ## format, lint, types, docs, wheel
+check: .venv/setup docs wheel  ## check format, lint, types, docs and wheel
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-docs: .venv/setup  ## the documentation, in site/, and its notebooks
+docs: .venv/setup  ## build the documentation in site/, and execute its notebooks
 	$(BIN)/python .ci/site.py
 	$(BIN)/pytest -q tests/test_notebooks.py
 
-wheel: .venv/setup  ## built, and tried in an environment that has nothing else
+wheel: .venv/setup  ## build the wheel, and test it in an empty environment
 	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)
 	rm -f build-wheel.log
 	$(PYTHON) -m venv --clear build/empty
@@ -39,7 +39,7 @@ wheel: .venv/setup  ## built, and tried in an environment that has nothing else
 	cd build && empty/bin/python ../.ci/wheel.py
 
 PYTHONS ?= python3.11 python3.12 python3.13
-dist: .venv/setup  ## before a release: sdist and wheel in dist/, tried with each Python; the tests' files are in the sdist
+dist: .venv/setup  ## for a release: build sdist and wheel in dist/, run some tests from the sdist, test the wheel with each Python
 	rm -rf dist build/dist && mkdir -p build/dist
 	$(BIN)/python -m build . > build/dist/log
 	$(BIN)/python -m build --wheel --outdir build/dist . > build/dist/log
@@ -51,14 +51,14 @@ dist: .venv/setup  ## before a release: sdist and wheel in dist/, tried with eac
 		(cd build && empty/bin/python ../.ci/wheel.py && empty/bin/adeu run switching --out runs --quiet) || exit 1; \
 	done
 
-oldest: .venv/setup  ## the callback with the oldest Stable-Baselines3 and Gymnasium that it claims
+oldest: .venv/setup  ## test the callback with the oldest supported Stable-Baselines3 and Gymnasium
 	rm -rf build/oldest
 	$(BIN)/pip install --quiet --no-compile --no-deps --target build/oldest stable-baselines3==2.6.0 gymnasium==1.1.1
 	PYTHONPATH=build/oldest $(BIN)/python -c "import stable_baselines3; assert stable_baselines3.__version__ == '2.6.0'"
 	PYTHONPATH=build/oldest $(BIN)/pytest tests/adapters/test_sb3.py tests/adapters/test_sb3_models.py -n 0 -q
 
 LOWEST = import tomllib; print(*[each.replace(">=", "==") for each in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]])
-lowest: .venv/setup  ## each other lower bound, once, before it is changed; long, so not part of .ci/run
+lowest: .venv/setup  ## test the other lower bounds, when one changes; takes long, so not part of .ci/run
 	$(PYTHON) -m venv --clear build/lowest-core
 	build/lowest-core/bin/pip install --quiet --no-compile $$($(PYTHON) -c '$(LOWEST)') pytest pytest-xdist hypothesis equinox optax
 	PYTHONPATH=src build/lowest-core/bin/pytest -n 0 -q tests/contract tests/core tests/mechanisms tests/test_normalizers.py \
@@ -72,13 +72,13 @@ lowest: .venv/setup  ## each other lower bound, once, before it is changed; long
 		name=$${each%%[-=]*} && PYTHONPATH=build/lowest $(BIN)/pytest tests/adapters/test_$$name.py -n 0 -q || exit 1; \
 	done
 
-bench: .venv/setup  ## every benchmark: ratios against peers, measured side by side
+bench: .venv/setup  ## run all benchmarks
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
 
-attack: .venv/setup  ## run folders, saved behaviours, the working folder and training loops under attack: what held, in ten minutes
+attack: .venv/setup  ## attack run folders, saved behaviours, the working folder and training loops; takes ten minutes
 	$(BIN)/python -m tests.attack
 
-setup: .venv/setup  ## an environment with all that tests and benchmarks need
+setup: .venv/setup  ## install all dependencies of tests and benchmarks in .venv
 
 .venv/run: pyproject.toml
 	test -d .venv || $(PYTHON) -m venv .venv

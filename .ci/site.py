@@ -1,7 +1,7 @@
 """Build the documentation in site/, with warnings as errors.
 
-The pages in docs/ read as plain files on a code host. For the site, a reference page's names become their docstrings
-and a notebook becomes a page.
+The pages in docs/ are also readable as plain files on a code host. For the site, names in reference pages are
+replaced by their docstrings, and notebooks are converted to Markdown pages.
 """
 
 import base64
@@ -25,19 +25,19 @@ def main() -> None:
         page.write_text(re.sub(r"\.ipynb\)", ".md)", text))
     build = [pathlib.Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean"]
     built = subprocess.run(build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if built.returncode or "griffe:" in built.stdout:  # strict mode does not count what griffe says of docstrings
+    if built.returncode or "griffe:" in built.stdout:  # strict mode ignores griffe's warnings about docstrings
         sys.exit(built.stdout)
 
 
 def as_docstring(name: re.Match[str]) -> str:
-    """Where a module hides the function of its name, as in adeu.runs.load, the function is meant."""
+    """Return the mkdocstrings directive for a name; if a module and its function share it, use the function."""
     path = name[1]
     hidden = pathlib.Path("src", *path.split(".")).with_suffix(".py").exists()
     return f"::: {path}.{path.rpartition('.')[2]}" if hidden else f"::: {path}"
 
 
 def as_page(notebook: pathlib.Path) -> str:
-    """Its Markdown, code and outputs; pictures become files beside it."""
+    """Return a notebook's Markdown, code and outputs; write its images to files beside it."""
     blocks = []
     for number, cell in enumerate(json.loads(notebook.read_text())["cells"]):
         source = "".join(cell["source"])
@@ -47,7 +47,7 @@ def as_page(notebook: pathlib.Path) -> str:
             if "image/png" in data:
                 picture = notebook.with_name(f"{notebook.stem}-{number}.png")
                 picture.write_bytes(base64.b64decode(data["image/png"]))
-                blocks.append(f"![What the cell draws]({picture.name})")
+                blocks.append(f"![Output of the cell]({picture.name})")
             else:
                 text = "".join(output.get("text", data.get("text/plain", [])))
                 blocks.append(f"```text\n{text.rstrip()}\n```")

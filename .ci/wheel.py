@@ -1,4 +1,4 @@
-"""Run in an environment with nothing but the wheel: it has all it needs to decide on an action."""
+"""Test the installed wheel in an environment that contains only the wheel and its dependencies."""
 
 import gymnasium
 import numpy as np
@@ -14,4 +14,4 @@ assert env.action_space.contains(behavior.act(obs, center=np.zeros(1)).action)
 assert "site-packages" in adeu.__file__
 assert all(getattr(adeu, name) is not None for name in adeu.__all__)
 assert "</html>" in render({"colors": [], "experiments": []})
-print(f"adeu {adeu.__version__} works from its wheel")
+print(f"adeu {adeu.__version__} works from the wheel")

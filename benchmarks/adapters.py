@@ -1,10 +1,10 @@
-"""What exploring costs a Stable-Baselines3 agent: TD3 with the callback beside TD3 with its own noise, on Hopper-v5.
+"""Measure the overhead of `ExplorerCallback`: Stable-Baselines3's TD3 with it and with its own noise, on Hopper-v5.
 
     python benchmarks/adapters.py [--threads 1] [--rounds 30] [--steps 50]
 
-All three train in one process, in turns of a few steps each, warm, with learning in every step. Of each turn the
-processor's time (of all threads) and the clock's are taken; printed are the ratios of the medians, which say how
-many steps the callback makes in the time that SB3 makes one, and the quartiles of the rounds' own ratios.
+All three agents train in one process, in turns of a few steps, after a warm-up, with learning in every step. Each
+turn measures CPU time (of all threads) and wall-clock time. The ratios of the medians are the speed relative to SB3;
+the quartiles are those of the ratios within each round.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AIMS = {"f = c": 0.93, "f = RND": 0.85}
 
 
 def agents() -> dict[str, tuple[TD3, ExplorerCallback | None]]:
-    """Each with learning_starts behind it, and everything compiled."""
+    """Return the agents after `learning_starts` and all compilation."""
 
     def make(**settings: Any) -> TD3:
         return TD3("MlpPolicy", ENVIRONMENT, learning_starts=300, buffer_size=100_000, seed=0, **settings)
@@ -46,7 +46,7 @@ def agents() -> dict[str, tuple[TD3, ExplorerCallback | None]]:
 
 
 def measure(rounds: int, steps: int) -> dict[str, np.ndarray]:
-    """For each agent the seconds of every round: the processor's and the clock's."""
+    """Return the seconds of every round for each agent: CPU time and wall-clock time."""
     times: dict[str, list[tuple[float, float]]] = {}
     made = agents()
     names = list(made)
@@ -63,14 +63,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name, default in (("--threads", 1), ("--rounds", 30), ("--steps", 50)):
         parser.add_argument(name, type=int, default=default)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*gave its largest spread.*")
-    torch.set_num_threads(asked.threads)
-    times = measure(asked.rounds, asked.steps)
-    print(f"TD3 on {ENVIRONMENT}, torch threads: {asked.threads}, {asked.rounds} rounds of {asked.steps} steps")
-    print(f"{'':8}  {'cpu ms/step':>11}  {'clock ms/step':>13}  {'steps by cpu':>20}  {'steps by clock':>20}  aim")
+    torch.set_num_threads(arguments.threads)
+    times = measure(arguments.rounds, arguments.steps)
+    rounds = f"{arguments.rounds} rounds of {arguments.steps} steps"
+    print(f"TD3 on {ENVIRONMENT}, torch threads: {arguments.threads}, {rounds}")
+    print(f"{'':8}  {'CPU ms/step':>11}  {'wall ms/step':>13}  {'speed by CPU':>20}  {'speed by wall':>20}  aim")
     for name, taken in times.items():
-        cpu, clock = 1000 * np.median(taken, axis=0) / asked.steps
+        cpu, clock = 1000 * np.median(taken, axis=0) / arguments.steps
         ratios = np.median(times["SB3"], axis=0) / np.median(taken, axis=0)
         low, high = np.quantile(times["SB3"] / taken, (0.25, 0.75), axis=0)
         shown = [f"{r:.2f} ({a:.2f} to {b:.2f})" for r, a, b in zip(ratios, low, high, strict=True)]

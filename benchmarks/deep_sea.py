@@ -1,19 +1,19 @@
-"""Steps per second, with learning, of DQN in the deep sea: compiled, from Python, in PyTorch, and over a table.
+"""Measure steps per second, with learning, of DQN in the deep sea: compiled, from Python, in PyTorch, over a table.
 
     python benchmarks/deep_sea.py
 
-Each way trains ez-greedy (PyTorch: epsilon-greedy) with two hidden layers of 50 and minibatches of 32, in turn, a
-piece at a time; the process's own time counts, on one thread, and the median over rounds. "From Python" is the same
-agent with dense Adam, whose two jitted functions (a step in the sea, an update) are called from a Python loop. The
-PyTorch loop is as a user would write it: Gymnasium, cells in the replay, one-hot in the minibatch. At the end: how
-much memory ten vmapped seeds take at N = 100, in a process of their own.
+Each variant trains ez-greedy (PyTorch: epsilon-greedy) with two hidden layers of 50 and minibatches of 32. The
+variants take turns, a piece at a time, on one thread; the result is the median by CPU time over rounds. "From Python"
+is the same agent with dense Adam, whose two jitted functions (a step in the sea, an update) are called from a Python
+loop. The PyTorch loop is a typical hand-written one: Gymnasium, cells in the replay, one-hot in the minibatch.
+Finally, a separate process measures the peak memory of ten vmapped seeds at N = 100.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ["NPROC"] = "1"  # JAX's threads; before it is loaded
+os.environ["NPROC"] = "1"  # JAX's number of threads; must be set before it is imported
 
 import dataclasses
 import functools
@@ -41,7 +41,7 @@ from adeu.envs import JaxDeepSea, Sea, deep_sea_mdp
 ROUNDS = 5
 SEEDS = 8
 Way = Callable[[], int]
-"""Trains a piece and returns how many steps that were."""
+"""Trains a piece and returns its number of steps."""
 
 
 def agent(size: int, update_every: int) -> Dqn:
@@ -87,7 +87,7 @@ def by_python(size: int, update_every: int, steps: int = 1000) -> Way:
 
 
 def by_torch(size: int, update_every: int, steps: int = 300, capacity: int = 100_000) -> Way:
-    import torch  # here, so that it does not count where memory is measured
+    import torch  # not at the top, so that the process that measures memory does not load it
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -157,7 +157,7 @@ def by_table(size: int, update_every: int, steps: int = 200_000) -> Way:
 
 
 def speeds(ways: dict[str, Way]) -> dict[str, float]:
-    """Median steps per second of processor time; every way has had a first piece, which compiles."""
+    """Return the median steps per second of CPU time; the first piece, which compiles, is not counted."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for number, (name, train) in itertools.product(range(ROUNDS + 1), ways.items()):
         begun = time.process_time()
@@ -185,16 +185,16 @@ def rows() -> Iterator[str]:
 
 
 def memory() -> None:
-    """Trains ten seeds at once at N = 100, for the parent to know what the process took."""
+    """Train ten seeds at once at N = 100 and print the peak memory of this process."""
     by_scan(100, 1, np.arange(10), 1000)()
-    # ru_maxrss would be no less than what the parent had when it forked.
+    # ru_maxrss would include the parent's memory at the fork.
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-    print(f"10 vmapped seeds at N = 100: {peak:,.0f} MB at the peak, of the whole process; bar: 1,000")
+    print(f"10 vmapped seeds at N = 100: peak memory of the process {peak:,.0f} MB; bar: 1,000")
 
 
 def main() -> None:
-    print("steps per second of processor time; bars at N = 80, every step: > 3, > 15, table > 300,000, 8 seeds < 1")
+    print("steps per second of CPU time; bars at N = 80, every step: > 3, > 15, table > 300,000, 8 seeds < 1")
     print("   N every   compiled     python  PyTorch      table   /python  /PyTorch   8 seeds")
     for row in rows():
         print(row, flush=True)

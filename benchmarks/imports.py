@@ -1,8 +1,8 @@
-"""What `import adeu` costs beside its dependencies, and what the command line costs beside `import jax`.
+"""Measure the time of `import adeu` relative to its dependencies, and of the command line relative to `import jax`.
 
     python benchmarks/imports.py
 
-Each statement runs in a fresh interpreter, in turn; the medians of processor times are compared.
+Each statement runs in a new interpreter, in turns; the medians of CPU time are compared.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ STATEMENTS = {
 AIMS = {"adeu and its parts": ("import jax, equinox", 1.3)} | {
     f"adeu {word}": ("import jax", 0.4) for word in ("--help", "--version", "list")
 }
-"""By statement: what it is compared with, and the largest ratio that is fine."""
+"""By statement: the statement it is compared with, and the largest acceptable ratio."""
 
 
-def processor_seconds(statement: str) -> float:
+def cpu_seconds(statement: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", statement], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -39,7 +39,7 @@ def main() -> None:
     times: dict[str, list[float]] = {name: [] for name in STATEMENTS}
     for _ in range(ROUNDS):
         for name, statement in STATEMENTS.items():
-            times[name].append(processor_seconds(statement))
+            times[name].append(cpu_seconds(statement))
     medians = {name: float(np.median(values)) for name, values in times.items()}
     for name, seconds in medians.items():
         reference, aim = AIMS.get(name, ("", 0.0))

@@ -1,10 +1,10 @@
-"""How often 95% intervals hold the truth, and how wide they are: ours beside Student's t and the bootstrap.
+"""Measure the coverage and the width of 95% intervals: ours, Student's t and the bootstrap.
 
-For each distribution of runs and number of seeds, many experiments are drawn whose truth is known:
+For each distribution of runs and number of seeds, simulates many experiments whose true value is known:
 
 - the mean: `adeu.runs.statistics.mean`, Student's t, the percentile bootstrap, the studentized bootstrap
 - the interquartile mean: `iqm` and the percentile bootstrap
-- the max of the average run: where its percentile bootstrap lies, and how far the value is above the truth
+- the max of the average run: its bias, and the coverage of its percentile bootstrap
 
 Widths are medians, in standard deviations of a run. Takes about a minute: `python benchmarks/interval_coverage.py`.
 """
@@ -25,13 +25,13 @@ Bounds = tuple[Floats, Floats]
 SEEDS = (3, 5, 10, 20)
 TRIALS = 20_000
 RESAMPLED = 2_000
-"""Trials of those that resample."""
+"""Trials of the methods that resample."""
 RESAMPLES = 1_000
 EVALUATIONS = 20
 
 
 class Groups:
-    """Runs in two groups: 4 of 5 solve the task and earn 10 times as much."""
+    """Runs in two groups: 4 of 5 runs solve the task, with a return that is 10 times as high."""
 
     def rvs(self, size: tuple[int, ...], random_state: np.random.Generator) -> Floats:
         return np.where(random_state.random(size) < 0.8, 1.0, 0.1) + random_state.normal(0, 0.02, size)
@@ -71,7 +71,7 @@ def student(runs: Floats) -> Bounds:
 
 
 def draws(runs: Floats) -> Floats:
-    """Seeds drawn again, of shape (trials, resamples, seeds)."""
+    """Return bootstrap resamples, of shape (trials, resamples, seeds)."""
     seeds = runs.shape[1]
     return runs[:, np.random.default_rng(0).integers(seeds, size=(RESAMPLES, seeds))]
 
@@ -108,7 +108,7 @@ IQMS: dict[str, Callable[[Floats], Bounds]] = {"ours": our_iqm, "percentile boot
 
 
 def measure(methods: dict[str, Callable[[Floats], Bounds]], name: str, truth: float) -> None:
-    """Prints a line for each number of seeds: coverage and width of each method."""
+    """Print a line for each number of seeds: coverage and width of each method."""
     for seeds in SEEDS:
         runs = RUNS[name].rvs((TRIALS, seeds), random_state=np.random.default_rng(seeds))
         cells = []
@@ -128,7 +128,7 @@ def head(what: str, methods: dict[str, Callable[[Floats], Bounds]]) -> None:
 
 
 def measure_max(seeds: int) -> None:
-    """The max of the average run over a flat curve, whose true max is 0: how far it is above, and the bootstrap's."""
+    """Print bias and bootstrap coverage of the max of the average run, for a flat curve whose true max is 0."""
     rng = np.random.default_rng(seeds)
     curves = rng.normal(size=(RESAMPLED, seeds, EVALUATIONS))
     value = curves.mean(axis=1).max(axis=1)
@@ -149,7 +149,7 @@ def main() -> None:
             quantiles = np.linspace(0.25, 0.75, 100_001)[:-1] + 0.25 / 100_000
             measure(IQMS, name, float(distribution.ppf(quantiles).mean()))
     print(f"\nThe max of the average run, over a flat curve of {EVALUATIONS} evaluations with normal runs\n")
-    print("| seeds | above the truth, in standard deviations | percentile bootstrap holds | lies wholly above |")
+    print("| seeds | bias, in standard deviations | coverage of the percentile bootstrap | above the truth |")
     print("| ---: | ---: | ---: | ---: |")
     for seeds in SEEDS:
         measure_max(seeds)

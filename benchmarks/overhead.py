@@ -1,9 +1,9 @@
-"""What a decision costs: `Behavior.act` with `Rnd` beside the policy network it explores around.
+"""Measure the cost of a decision: `Behavior.act` with `Rnd`, relative to the policy network.
 
     python benchmarks/overhead.py
 
-Each round times, one after the other as in a training loop, the bare jitted policy network (two layers of 256),
-the same network with numpy noise added, and `act` around its action. The medians' ratios are printed.
+Each round times, one after the other as in a training loop, the jitted policy network (two layers of 256), the same
+network with numpy noise added, and `act` around its action. Prints the ratios of the medians.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OBSERVATION, ACTION, ROUNDS = 17, 6, 3000
 
 
 def measure(batch: int) -> dict[str, float]:
-    """The median microseconds of each call."""
+    """Return the median microseconds of each call."""
     layers = networks.init_layers(jax.random.key(0), (OBSERVATION, 256, 256, ACTION))
     forward = jax.jit(lambda layers, obs: jnp.tanh(networks.apply(layers, obs)))
     noise = np.random.default_rng(0)

@@ -1,10 +1,10 @@
-"""How exact the grid example's probabilities are, in JAX's default precision and in float64.
+"""Measure the precision of the grid example's probabilities, in JAX's default precision and in float64.
 
     python benchmarks/precision.py
 
-p(s,a) = softmax(sigmoid(beta*sqrt(n(s)) - shift) * q(s,a)) by `Counts`, `ShiftedSigmoid` and `Categorical`, against
-numpy in float64, for 2,000,000 draws (seed 0) of 4 preferences in [-10, 10]; half of them with n in 1 .. 29, where
-trust changes most, half with n in 1 .. 2,000.
+Compares p(s,a) = softmax(sigmoid(beta*sqrt(n(s)) - shift) * q(s,a)) by `Counts`, `ShiftedSigmoid` and `Categorical`
+with numpy in float64, for 2,000,000 draws (seed 0) of 4 preferences in [-10, 10]; half of them with n in 1 .. 29,
+where the sigmoid changes most, half with n in 1 .. 2,000.
 """
 
 from __future__ import annotations

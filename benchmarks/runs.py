@@ -1,11 +1,11 @@
-"""What the runs layer gives and costs: two workers beside one, and a run in the layer beside a bare loop.
+"""Measure the speed-up of two workers over one, and the overhead of a run over its training alone.
 
     python benchmarks/runs.py
 
-Each round measures, one after the other: two processes that only count beside one, which says what the machine gives
-at the time; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables
-and over networks, and of TD3 on Hopper; and what a run, with its rows and files, takes beside its training alone.
-Processes are warm: start-up and compilation are not counted. Medians are printed, and how far the rounds scatter.
+Each round measures, one after the other: the speed-up of two plain Python processes over one, the limit of the
+machine; the same sweep with one and with two workers of one thread each, on a lake, in the deep sea over tables and
+over networks, and of TD3 on Hopper; and the time that a run spends outside its training, for rows and files. Start-up
+and compilation are not counted. Prints the median, the lowest and the highest round.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ SWEEPS: dict[str, tuple[Setting, Setting]] = {
     "deep-sea-mlp": (NETWORK, dataclasses.replace(NETWORK, steps=1_000)),
     "td3": (TD3, dataclasses.replace(TD3, steps=1_100, evaluate_every=1_100)),
 }
-"""What is run, and a short run of the kind, which warms a worker."""
+"""The measured setting, and a short version that warms up a worker."""
 
 
 def sweep_seconds(name: str, jobs: int, runs: int = 4) -> float:
-    """From the first sign of a run to the end of the last; each worker has done a short one before."""
+    """Return the seconds from the first event of the measured runs to their end, after a short run on each worker."""
     setting, short = SWEEPS[name]
     specs = [Spec("warm", "adeu", seed, short) for seed in range(jobs)]
     specs += [Spec(name, "adeu", seed, setting) for seed in range(runs)]
@@ -56,7 +56,7 @@ def sweep_seconds(name: str, jobs: int, runs: int = 4) -> float:
 
 
 def cost(clock: Callable[[], float]) -> float:
-    """What a run takes beyond its `Training.advance` calls, by what these take; a busy machine slows both."""
+    """Return the time of a run outside its `Training.advance` calls, relative to the time inside them."""
     trainer, inside = SETTING.trainer(0), 0.0
     training = trainer._training
     advance = training.advance
@@ -76,7 +76,7 @@ def cost(clock: Callable[[], float]) -> float:
 
 
 def machine_ratio() -> float:
-    """What two processes get done by what one does, in processes that know nothing of this library."""
+    """Return the speed-up of two processes over one, without this library."""
     command = [sys.executable, "-c", "sum(range(10**8))"]
     times = []
     for processes in (1, 2):
@@ -88,7 +88,7 @@ def machine_ratio() -> float:
 
 
 def rounds() -> Iterator[tuple[float, ...]]:
-    """In each: the machine's ratio, that of two workers by one, and the layer's cost by either clock."""
+    """Yield for each round: the machine's speed-up, those of two workers, and the overhead in wall and CPU time."""
     for _ in range(ROUNDS):
         two = [sweep_seconds(name, 1) / sweep_seconds(name, 2) for name in SWEEPS]
         yield machine_ratio(), *two, cost(time.perf_counter), cost(time.process_time)
@@ -96,14 +96,16 @@ def rounds() -> Iterator[tuple[float, ...]]:
 
 def main() -> None:
     one_thread = limits.limit(1)
-    limits.limit = lambda threads: one_thread  # a lone worker would get two, which slows small networks down
+    limits.limit = lambda threads: (
+        one_thread
+    )  # a single worker would get two threads, which slows down small networks
     machine, *two, wall, process = zip(*rounds(), strict=True)
     print(f"{'':32} {'median':>8} {'lowest':>8} {'highest':>8}  aim")
     for name, values, form, aim in (
-        ("two processes by one", machine, ".2f", "what the machine gives"),
-        *((f"two workers by one, {name}", values, ".2f", "> 1.7") for name, values in zip(SWEEPS, two, strict=True)),
-        ("the layer's cost", wall, ".1%", "< 2%"),
-        ("... in processor time", process, ".1%", "< 2%"),
+        ("two processes / one", machine, ".2f", "the machine's limit"),
+        *((f"two workers / one, {name}", values, ".2f", "> 1.7") for name, values in zip(SWEEPS, two, strict=True)),
+        ("time outside training", wall, ".1%", "< 2%"),
+        ("... in CPU time", process, ".1%", "< 2%"),
     ):
         figures = (f"{value:8{form}}" for value in (statistics.median(values), min(values), max(values)))
         print(f"{name:32} {' '.join(figures)}  {aim}")

@@ -1,4 +1,4 @@
-/* The loop of adeu.tabular on a lake, by hand: METHOD 0 is ADEU, 1 epsilon-greedy, 2 UCB over several learners. */
+/* A hand-written version of adeu.tabular's loop on a lake. METHOD 0 is ADEU, 1 epsilon-greedy, 2 UCB over several learners. */
 
 #include <math.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@ typedef struct {
     double gamma, alpha, beta, shift, temperature, epsilon, mask_probability, ucb;
 } Settings;
 
-enum { A = ACTIONS }; /* known to the compiler, as to the kernel's */
+enum { A = ACTIONS }; /* a compile-time constant, as in the kernel */
 static const int32_t *next_state;
 static const double *reward, *cost, *start;
 static const uint8_t *terminal;

@@ -1,11 +1,11 @@
-"""Steps per second of the tabular engine on the paper's lake, beside the same loop in C and in plain Python.
+"""Measure steps per second of the tabular engine on the paper's lake, and of the same loop in C and in plain Python.
 
     python benchmarks/tabular.py
 
-The C loop (`tabular.c`) is compiled on the spot, draws from the same random stream and must end with the same tables.
-Kernel and C run in turn, either first in every other round; the thread's own time counts, and the best of several
-rounds: the neighbours' noise only ever slows down. How the speed changes with the lake's size and with the episodes
-is drawn in docs/images/speed.png.
+This script compiles the C loop (`tabular.c`), which draws from the same random stream and must end with the same
+tables. Kernel and C alternate, and each runs first in every other round. The result is the best CPU time of the
+thread over several rounds, because other load can only slow a round down. docs/images/speed.png shows the speed by
+lake size and by number of episodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EPISODES = 10_000
 ROUNDS = 12
 SIZES = (100, 300, 1000, 1500, 3000)
 SIZES_EPISODES = 15_000_000
-"""Episodes times the lake's size: about as many steps for every size."""
+"""Episodes times the lake's size: gives about the same number of steps for every size."""
 LENGTHS = (1_000, 3_000, 10_000, 30_000)
 GROWTH_ROUNDS = 3
 PICTURE = pathlib.Path(__file__).parents[1] / "docs" / "images" / "speed.png"
@@ -73,7 +73,7 @@ def compile_c(folder: str, method: int) -> Any:
 
 
 def run_c(function: Any, given: KernelArguments) -> None:
-    """Calls the C loop with what the kernel takes."""
+    """Call the C loop with the kernel's arguments."""
     model, learner, settings = given.model, given.learner, given.settings
     x = CSettings(
         settings.episodes,
@@ -89,7 +89,7 @@ def run_c(function: Any, given: KernelArguments) -> None:
 
 
 def same(a: Training, b: Training) -> bool:
-    """Whether two trainings wrote the same: Q tables, records and random streams."""
+    """Return whether two trainings have equal Q tables, records and random streams."""
     one, other = a.arrays(), b.arrays()
     return all(np.array_equal(one[name], other[name]) for name in one.keys() - {"episode"})
 
@@ -101,7 +101,7 @@ def clock(call: Any, *given: Any) -> float:
 
 
 def python_speed() -> float:
-    """The ADEU agent as a user would write it: numpy over Gymnasium."""
+    """Return the steps per second of a typical hand-written ADEU agent in numpy and Gymnasium."""
     env = gymnasium.make("adeu/FrozenLake-v0", size=LAKE.size, disable_env_checker=True)
     q, visits, rng = np.zeros((LAKE.size**2, 4)), np.zeros(LAKE.size**2), np.random.default_rng(0)
     s, _ = env.reset(seed=0)
@@ -118,8 +118,8 @@ def python_speed() -> float:
 
 
 def worker_memory(job: adeu.tabular.Job) -> float:
-    """The peak, in MB, of a process that does nothing but run the job."""
-    # ru_maxrss would be no less than what this process had when it forked.
+    """Return the peak memory, in MB, of a process that only runs the job."""
+    # ru_maxrss would include this process's memory at the fork.
     script = (
         "import pickle, sys; from adeu import tabular; tabular.run(pickle.load(sys.stdin.buffer));"
         "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
@@ -134,7 +134,7 @@ def make_job(lake: Lake, name: str, episodes: int) -> adeu.tabular.Job:
 
 
 def compare(name: str, c: Any) -> tuple[float, float]:
-    """Steps per second of the kernel and of C."""
+    """Return the steps per second of the kernel and of C."""
     job = make_job(LAKE, name, EPISODES)
     Training(job).advance(1)
     times = np.full((ROUNDS, 2), np.inf)
@@ -149,7 +149,7 @@ def compare(name: str, c: Any) -> tuple[float, float]:
 
 
 def speed(size: int, episodes: int) -> float:
-    """Steps per second of ADEU."""
+    """Return the steps per second of ADEU."""
     job = make_job(Lake(size=size), "adeu", episodes)
     Training(job).advance(0)
     best = 0.0
@@ -161,7 +161,7 @@ def speed(size: int, episodes: int) -> float:
 
 
 def growth() -> None:
-    """Prints and draws how the speed changes."""
+    """Print and plot the speed by lake size and by number of episodes."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,17 +1,17 @@
-"""Training steps per second of TD3, beside Stable-Baselines3's and SBX's, and beside what a matrix product allows.
+"""Measure training steps per second of TD3 in adeu, Stable-Baselines3 and SBX, and the limit set by matrix products.
 
     python benchmarks/td3.py            # 7 rounds of 300 steps
     python benchmarks/td3.py --quick    # 3 rounds of 80 steps: about 5 minutes
 
-Hopper and Humanoid, one and two threads. Every contender has a process of its own, held to as many cores as it has
-threads; they take turns, a piece each, and the medians over rounds of the ratios within a round are printed. All have
-two hidden layers of 256, minibatches of 256, an update per step, a replay of 100,000 and no evaluation; what counts
-begins after the random actions and what compiles. On one thread the time is the process's own, so that neighbours on
-the machine count little; on two it is the clock's, for which the machine should be quiet. "Overlapping" steps the
-environment while the networks train, by a policy one update old.
+Runs Hopper and Humanoid with one and two threads. Every contender has a separate process, pinned to as many cores as
+it has threads. They take turns, a piece each; the results are medians over rounds of the ratios within a round. All
+have two hidden layers of 256, minibatches of 256, an update per step, a replay of 100,000 and no evaluation.
+Measurements start after the random actions and compilation. With one thread they use the CPU time of the process,
+which other load affects little; with two they use wall-clock time, so the machine should be idle. "Overlapping" steps
+the environment while the networks train, with a policy that is one update old.
 
-The ceiling is the number of updates whose matrix products alone fit into a second, at the speed of a product of
-256 x 256 x 256 in XLA or in PyTorch, whichever is the faster.
+The ceiling is the number of updates per second if only their matrix products took time, at the speed of a product of
+256 x 256 x 256 in XLA or in PyTorch, whichever is faster.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ BARS = {
 ENDLESS = 10**9
 COST = {"rnd": 1.2, "q-std": 2.0}
 Piece = Callable[[int], int]
-"""Does about so many steps (updates, products), and returns how many it did."""
+"""Runs about the given number of steps (updates, products), and returns the actual number."""
 
 
 def training(case: str, env_name: str, overlap: bool = False) -> Piece:
-    """Our TD3, in a case of the main experiment."""
+    """Return a piece that trains adeu's TD3 in a case of the main experiment."""
     import gymnasium
 
     from adeu.agents import GymLoop
@@ -101,7 +101,7 @@ def peer(name: str, env_name: str) -> Piece:
 
 
 def updates(env_name: str) -> Piece:
-    """Our updates alone, from the replay on."""
+    """Return a piece that runs adeu's updates without an environment, on random transitions."""
     import gymnasium
     import jax
     import numpy as np
@@ -134,7 +134,7 @@ def updates(env_name: str) -> Piece:
 
 
 def product(name: str, threads: int) -> Piece:
-    """Products of 256 x 256 x 256."""
+    """Return a piece that computes products of 256 x 256 x 256."""
     import numpy as np
 
     a, b = np.random.default_rng(0).normal(size=(2, BATCH, BATCH)).astype(np.float32)
@@ -160,13 +160,13 @@ def product(name: str, threads: int) -> Piece:
 
 
 def operations(inputs: int, actions: int) -> float:
-    """Floating-point operations of the products in one update: a critic step and half an actor step."""
+    """Return the floating-point operations of the products in one update: a critic step and half an actor step."""
 
     def layers(*sizes: int) -> int:
         return sum(2 * BATCH * size * after for size, after in itertools.pairwise(sizes))
 
     actor, critic = layers(inputs, HIDDEN, HIDDEN, actions), layers(inputs + actions, HIDDEN, HIDDEN, 1)
-    # Backwards: each weight's gradient takes as much as the layer, each input's too, where anybody asks for it.
+    # Backward pass: the gradient of the weights costs as much as the layer; so does that of the inputs, if needed.
     through_actor, through_critic = layers(HIDDEN, HIDDEN, actions), layers(HIDDEN, HIDDEN, 1)
     critic_step = actor + 2 * critic + 2 * (2 * critic + through_critic)
     actor_step = 2 * actor + through_actor + critic + through_critic + layers(actions, HIDDEN)
@@ -174,9 +174,9 @@ def operations(inputs: int, actions: int) -> float:
 
 
 def child(name: str, env_name: str, threads: int, number: int) -> None:
-    """Does the pieces that the parent asks for."""
+    """Run pieces of the sizes that the parent writes to standard input."""
     cores = sorted(os.sched_getaffinity(0)) * 2
-    first = number % (len(cores) // 2)  # neighbours start on different cores: they compile at once
+    first = number % (len(cores) // 2)  # start processes on different cores, because they compile at the same time
     os.sched_setaffinity(0, cores[first : first + threads])
     if name in PEERS or "PyTorch" in name:
         import torch
@@ -193,9 +193,9 @@ def child(name: str, env_name: str, threads: int, number: int) -> None:
     piece(WARMUP + 50)
     print("ready", flush=True)
     for line in sys.stdin:
-        wall, own = time.perf_counter(), time.process_time()
+        wall, cpu = time.perf_counter(), time.process_time()
         done = piece(int(line))
-        spent = {"own": time.process_time() - own, "wall": time.perf_counter() - wall}
+        spent = {"CPU": time.process_time() - cpu, "wall": time.perf_counter() - wall}
         print(json.dumps({clock: done / seconds for clock, seconds in spent.items()}), flush=True)
 
 
@@ -216,12 +216,12 @@ def answer(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(f"a contender died: {process.args!r}")
+        raise RuntimeError(f"a contender exited: {process.args!r}")
     return line
 
 
 def rates(names: tuple[str, ...], env_name: str, threads: int, rounds: int, steps: int) -> dict[str, list[Any]]:
-    """Of each contender, its steps per second in each round, by the process's own time and by the clock."""
+    """Return each contender's steps per second in each round, by CPU time and by wall-clock time."""
     processes = {name: start(name, env_name, threads, number) for number, name in enumerate(names)}
     found: dict[str, list[Any]] = {name: [] for name in names}
     try:
@@ -243,7 +243,7 @@ def rates(names: tuple[str, ...], env_name: str, threads: int, rounds: int, step
 def report(env_name: str, threads: int, found: dict[str, list[Any]]) -> None:
     import gymnasium
 
-    clock = "own" if threads == 1 else "wall"
+    clock = "CPU" if threads == 1 else "wall"
     speed = {name: [each[clock] for each in rounds] for name, rounds in found.items()}
 
     def ratio(name: str, other: str) -> float:
@@ -252,7 +252,7 @@ def report(env_name: str, threads: int, found: dict[str, list[Any]]) -> None:
     ours = {name: title for name, title in (("constant", "adeu"), (OVERLAP, "adeu, overlapping")) if name in speed}
     middle = {name: statistics.median(values) for name, values in speed.items()}
     wall = {name: statistics.median(each["wall"] for each in rounds) for name, rounds in found.items()}
-    print(f"\n{env_name}, {threads} thread{'s' * (threads > 1)}; steps/s by the {clock} time (by the clock):")
+    print(f"\n{env_name}, {threads} thread{'s' * (threads > 1)}; steps/s by {clock} time (by wall time):")
     for name in (*ours, *PEERS):
         print(f"  {ours.get(name, name):18} {middle[name]:7.1f} ({wall[name]:.1f})")
     for own, title in ours.items():
@@ -283,8 +283,8 @@ def verdict(held: bool) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter pieces")
-    parser.add_argument("--env", choices=ENVIRONMENTS, help="only this one")
-    parser.add_argument("--threads", type=int, choices=(1, 2), help="only so many")
+    parser.add_argument("--env", choices=ENVIRONMENTS, help="run only this environment")
+    parser.add_argument("--threads", type=int, choices=(1, 2), help="run only with this number of threads")
     options = parser.parse_args()
     rounds, steps = (3, 80) if options.quick else (7, 300)
     for env_name in (options.env,) if options.env else ENVIRONMENTS:

@@ -1,10 +1,10 @@
-"""What noise with memory looks like, and how far it leads.
+"""Compare white noise with correlated noise.
 
     python examples/noise_paths.py
 
-Five D with the same spread, around a policy that always does nothing. Above, the noise of one episode; below, where
-it leads a point that moves by it. The picture is saved in runs/noise-paths.png. The table on the screen is over 200
-episodes of 500 steps; the distance is the root mean square of where the point ends.
+Samples five D with the same spread around a policy whose action is always 0. Writes runs/noise-paths.png: at the top
+the noise of one episode, below it the path of a point that is moved by the noise. Prints a table over 200 episodes of
+500 steps; the distance is the root mean square of the point's final position.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import adeu
 
 STEPS, EPISODES = 500, 200
 ACTIONS = Box(-10.0, 10.0, (1,))
-SPREAD = 0.1  # in half ranges: a standard deviation of 1
+SPREAD = 0.1  # in half action ranges: a standard deviation of 1
 NOISES: dict[str, adeu.Distribution] = {
     "Gaussian()": adeu.Gaussian(),
     "Colored(1): pink": adeu.Colored(1.0),

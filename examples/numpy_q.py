@@ -1,8 +1,9 @@
-"""A Q-learner in plain numpy on Gymnasium's 8 x 8 frozen lake, exploring where it has seldom been.
+"""Train a Q-learner in plain numpy on Gymnasium's 8 x 8 frozen lake, exploring by visit counts.
 
     python examples/numpy_q.py
 
-The three lines that adeu adds end in `# adeu`; epsilon-greedy would have one line in place of `behavior.act`.
+The three lines that adeu adds end in `# adeu`. An epsilon-greedy agent would choose its action instead of calling
+`behavior.act`.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--episodes", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    train(asked.episodes, asked.seed)
+    arguments = parser.parse_args()
+    train(arguments.episodes, arguments.seed)
 
 
 if __name__ == "__main__":

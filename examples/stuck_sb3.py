@@ -1,8 +1,8 @@
-"""My agent is stuck: Stable-Baselines3's TD3 and SAC on MountainCarContinuous-v0, with its own noise and with adeu's.
+"""Compare the noise of Stable-Baselines3 with `ExplorerCallback()`, for TD3 and SAC on MountainCarContinuous-v0.
 
     python examples/stuck_sb3.py                  # 10 seeds, 80 runs: about an hour on one core
 
-Skips complete runs. Each adds a line to stuck.csv; the picture is stuck.png. Processes may share a folder if their
+Skips complete runs. Each run adds a line to stuck.csv; the plot is stuck.png. Processes may share a folder if their
 seeds differ.
 """
 
@@ -26,16 +26,16 @@ from adeu.adapters.sb3 import ExplorerCallback
 
 ENV, STEPS = "MountainCarContinuous-v0", {TD3: 20_000, SAC: 10_000}
 EVALUATIONS, EPISODES, SOLVED = 10, 5, 90.0
-"""SOLVED: the return at which Gymnasium calls the task solved."""
+"""SOLVED: Gymnasium's threshold of the return for a solved task."""
 SIGMA = 0.5
-"""Of Stable-Baselines3's noises: the value of its zoo for this task."""
+"""The sigma of Stable-Baselines3's noise, as in its zoo for this task."""
 NOISES = {"Normal": NormalActionNoise, "Ornstein-Uhlenbeck": OrnsteinUhlenbeckActionNoise}
 CASES = ("no noise", *NOISES, "ExplorerCallback()")
 SETTINGS = {"learning_starts": 500, "batch_size": 64, "train_freq": 4, "gradient_steps": 4, "learning_rate": 1e-3}
 
 
 class Evaluation(BaseCallback):
-    """Greedy episodes after every tenth of the training."""
+    """Evaluate greedy episodes after every tenth of the training."""
 
     def __init__(self, steps: int, seed: int) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Evaluation(BaseCallback):
 
 
 def train(algorithm: Any, case: str, seed: int, steps: int) -> list[float]:
-    """The mean return of greedy episodes after every tenth of the training."""
+    """Return the mean return of greedy episodes after every tenth of the training."""
     noise = NOISES[case](np.zeros(1), np.full(1, SIGMA)) if case in NOISES else None
     sizes = {"net_arch": [64, 64]}
     model = algorithm(
@@ -64,7 +64,7 @@ def train(algorithm: Any, case: str, seed: int, steps: int) -> list[float]:
 
 
 def draw(rows: list[dict[str, str]], path: pathlib.Path) -> None:
-    """Every run as a thin line, and the mean of each case."""
+    """Plot every run as a thin line, and the mean of each case as a thick one."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
@@ -102,7 +102,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
-    parser.add_argument("--steps", type=int, help="of both agents; else 20,000 of TD3 and 10,000 of SAC")
+    parser.add_argument(
+        "--steps", type=int, help="training steps of each agent; default: 20,000 for TD3, 10,000 for SAC"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""A first look: where does an agent explore, and when does it stop?
+"""Show in which states a Q-learner explores, and when it stops.
 
     python examples/tiny_lake.py
 
-A frozen lake with one safe path from S to G. What the Q-learner knows, it replays; at the end of what it knows, it
-explores. The screen shows the frontier move; the same picture is saved in runs/tiny-lake.png.
+The environment is a frozen lake with one safe path from S to G. The Q-learner follows its policy in known states and
+explores at the frontier, which moves along the path. Prints the spread in every state; writes runs/tiny-lake.png.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MOVES = "^>v<"
 PICTURE = Path("runs/tiny-lake.png")
 
 Step = tuple[int, str, str, float]
-"""A cell, what the policy says there ("?" where it has no opinion), the action taken, and the spread."""
+"""A cell, the policy's action ("?" for a tie), the action taken, and the spread."""
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", ".*hardly any spread")  # once all of the path is known
+    warnings.filterwarnings("ignore", ".*hardly any spread")  # expected once the whole path is known
     console = Console()
     env = adeu.envs.FrozenLake(size=SIZE, goal=100.0)
     path = path_cells(env.lake)
@@ -51,16 +51,16 @@ def main() -> None:
         if episode in SNAPSHOTS:
             maps.append(spreads(behavior, q, path))
 
-    # The longest episode before the goal was found in which every step went forward: the clearest to look at.
+    # Show the longest episode before the goal was found in which every step went forward.
     clear = max((steps for steps in unsolved if len({step[0] for step in steps}) == len(steps)), key=len)
     show(console, clear, maps, path)
     console.print(f"\nReached the goal for the first time in episode [bold]{solved}[/].")
     draw(clear, maps, path)
-    console.print(f"The picture: [bold]{PICTURE}[/]")
+    console.print(f"Wrote [bold]{PICTURE}[/].")
 
 
 def play(env: adeu.envs.FrozenLake, behavior: adeu.Behavior, q: np.ndarray) -> list[Step]:
-    """One episode of Q-learning with step size 1."""
+    """Train for one episode of Q-learning with step size 1."""
     (cell, _), ended, steps = env.reset(), False, list[Step]()
     while not ended:
         decision = behavior.act(cell, center=q[cell])
@@ -75,7 +75,7 @@ def play(env: adeu.envs.FrozenLake, behavior: adeu.Behavior, q: np.ndarray) -> l
 
 
 def spreads(behavior: adeu.Behavior, q: np.ndarray, path: np.ndarray) -> np.ndarray:
-    """g(f(s)) along the path, NaN elsewhere; the goal is never acted in."""
+    """Return g(f(s)) along the path and NaN elsewhere, including the goal, in which no action is taken."""
     heat = np.full(SIZE**2, np.nan)
     with behavior.evaluation():
         for cell in path[:-1]:
@@ -96,7 +96,7 @@ def show(console: Console, steps: list[Step], maps: list[np.ndarray], path: np.n
             text.append("\n" if cell % SIZE == SIZE - 1 and cell < SIZE**2 - 1 else "")
         panels.append(Panel(text, title=f"episode {episode}", padding=0))
     console.print(Columns(panels, padding=0))
-    console.print("Blue: the agent is sure and replays its policy. Red: it is not, and explores. Dark: holes.\n")
+    console.print("Blue: low spread, the agent follows its policy. Red: high spread, it explores. Dark: holes.\n")
     console.print("[bold]One episode, step by step[/] (policy, action taken, spread)")
     for number, (_, policy, action, spread) in enumerate(steps):
         console.print(f"{number:4d}  {policy} {action}  {'█' * round(40 * spread)} {spread:.2f}")
@@ -121,8 +121,8 @@ def draw(steps: list[Step], maps: list[np.ndarray], path: np.ndarray) -> None:
     for number, (_, policy, action, value) in enumerate(steps):
         strip.annotate(f"{policy}{action}", (number, value + 0.02), ha="center", family="monospace", size=8)
     strip.set(
-        title="one episode: it replays what it knows, then explores",
-        xlabel="step (above each bar: what the policy says, ? for no opinion, and the action taken)",
+        title="one episode: the agent follows its policy, then explores",
+        xlabel="step (above each bar: the policy's action, ? for a tie, and the action taken)",
         ylabel="spread  g(f(s))",
         ylim=(0, 1),
     )

@@ -1,8 +1,8 @@
-"""TD3 in PyTorch in one file, as in CleanRL, on Pendulum-v1, exploring where random network distillation errs.
+"""Train TD3 in PyTorch on Pendulum-v1, in one file as in CleanRL, exploring by random network distillation.
 
     python examples/torch_td3.py --steps 8000
 
-The three lines that adeu adds end in `# adeu`; where CleanRL adds noise to the action, `behavior.act` decides.
+The three lines that adeu adds end in `# adeu`. CleanRL adds noise to the action; here `behavior.act` chooses it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def network(inputs: int, outputs: int, *last: nn.Module) -> nn.Sequential:
 
 
 class Replay:
-    """The transitions so far."""
+    """A replay buffer of all transitions."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
@@ -102,8 +102,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=8000)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    train(asked.steps, asked.seed)
+    arguments = parser.parse_args()
+    train(arguments.steps, arguments.seed)
 
 
 if __name__ == "__main__":
