@@ -33,7 +33,7 @@ CONSTRUCTIONS = [
     ),
     (lambda: adeu.Rnd(hidden=64), "Rnd: hidden takes the sizes"),
     (lambda: adeu.Rnd(scale=1.0, tune=0.9), "Rnd: tune takes a finite number >= 0 and <= 0.5, got 0.9"),
-    (lambda: adeu.Rnd(tune=0.1), "Rnd: tune takes 0 where scale is None and U comes from the data, got 0.1"),
+    (lambda: adeu.Rnd(tune=0.1), "Rnd: tune takes 0 if scale is None, because U is then fitted to the data, got 0.1"),
     (lambda: adeu.Every(0), "Every: n takes a whole number >= 1 and <= 1073741824, got 0"),
     (lambda: adeu.HashCounts(bits=30), "HashCounts: bits takes a whole number >= 1 and <= 24, got 30"),
     (lambda: adeu.HashCounts(beta=0), "HashCounts: beta takes a finite number > 0, got 0"),
@@ -46,7 +46,7 @@ CONSTRUCTIONS = [
     (lambda: adeu.Triggered(F, c=0), "Triggered: c takes a finite number > 0, got 0"),
     (
         lambda: adeu.recipes.value_promise(0.1, per="episode"),
-        "Triggered: trigger takes an f that needs no reward where per='episode'",
+        "Triggered: trigger takes an f that needs no reward if per='episode'",
     ),
     (lambda: adeu.recipes.blind_chance(1.5), "blind_chance: p takes a finite number >= 0 and <= 1, got 1.5"),
     (lambda: adeu.ValuePromise(k=0), "ValuePromise: k takes a whole number >= 1, got 0"),
@@ -91,7 +91,7 @@ CONSTRUCTIONS = [
     (lambda: adeu.LearnedLengths(0), "LearnedLengths: longest takes a whole number >= 1, got 0"),
     (lambda: adeu.LearnedLengths(gamma=2), "LearnedLengths: gamma takes a finite number >= 0 and <= 1, got 2"),
     (lambda: adeu.LearnedLengths(heads=0), "LearnedLengths: heads takes a whole number >= 1, got 0"),
-    (lambda: adeu.LearnedLengths(lam=-1), "LearnedLengths: lam takes 0 with one head, which cannot disagree, got -1"),
+    (lambda: adeu.LearnedLengths(lam=-1), "LearnedLengths: lam takes 0 with one head, because there is no dis"),
     (lambda: adeu.LearnedLengths(step_size=0), "LearnedLengths: step_size takes a finite number > 0 and <= 1, got 0"),
     (lambda: adeu.LearnedLengths(mask_probability=0), "LearnedLengths: mask_probability takes a finite number > 0"),
     (lambda: adeu.LearnedLengths(tau=2), "LearnedLengths: tau takes a finite number > 0 and <= 1, got 2"),
@@ -115,7 +115,7 @@ CONSTRUCTIONS = [
     (lambda: adeu.Colored(carried=1), "Colored: carried takes a bool, got 1"),
     (lambda: adeu.Colored(moment="sd"), "Colored: moment takes 'std' or 'variance', got 'sd'"),
     (lambda: adeu.Colored(low=1.0), "Colored: the range (low, high) takes both or neither, got (1.0, None)"),
-    (lambda: adeu.Colored().begin(jax.random.key(0)), "Colored: no range yet; give low and high, or bind it"),
+    (lambda: adeu.Colored().begin(jax.random.key(0)), "Colored: low and high are not set; give them, or bind to"),
     (
         lambda: adeu.OrnsteinUhlenbeck(theta=0),
         "OrnsteinUhlenbeck: theta takes a finite number > 0 and <= 1, got 0",
@@ -209,7 +209,7 @@ BINDINGS = [
     (
         CARTPOLE,
         explorer(adeu.Counts()),
-        "Counts: observation space takes a Discrete space (elsewhere give num_states",
+        "Counts: observation space takes a Discrete space (for others, give num_states",
     ),
     (LAKE, explorer(adeu.Rnd()), "Rnd: obs takes a flat vector; for anything else, give Behavior(..., encoder=...)"),
     (LAKE, explorer(guard=adeu.KnownUnsafe([16], [0])), "KnownUnsafe: states takes states below 16, got 16"),
@@ -226,7 +226,7 @@ def test_incompatible_spaces_are_rejected(env, explorer, message):
 
 def test_a_function_that_jax_cannot_trace_is_rejected_with_advice():
     behavior = adeu.Behavior(explorer(adeu.from_function(lambda obs: np.abs(np.array(obs)).sum())), CARTPOLE)
-    with pytest.raises(TypeError, match=r"FromFunction: JAX cannot trace its function.*, or use adeu\.from_host"):
+    with pytest.raises(TypeError, match=r"FromFunction: JAX cannot trace the function.*, or use adeu\.from_host"):
         behavior.act(np.zeros(4), [0.0, 1.0])
 
 
@@ -271,9 +271,9 @@ def test_an_unhashable_field_is_rejected():
 
 
 def test_an_unbound_part_is_rejected():
-    with pytest.raises(ValueError, match="ExpectedCost: no num_actions yet"):
+    with pytest.raises(ValueError, match="ExpectedCost: num_actions is not set"):
         adeu.ExpectedCost(num_states=2).init(None, 0)
-    with pytest.raises(ValueError, match="Gaussian: no range yet"):
+    with pytest.raises(ValueError, match="Gaussian: low and high are not set"):
         adeu.Gaussian().sample(None, (), (), np.zeros(1), 0.1)
 
 

@@ -363,7 +363,7 @@ class TestLearningParts:
         assert same(*(play(behavior, env, 20, zeros, seed=1) for behavior in (first, second)))
         assert same(leaves(first._tree()), leaves(second._tree()))
         other = adeu.Behavior(dataclasses.replace(self.explorer, guard=Mentor(threshold=0.6)), env)
-        with pytest.raises(ValueError, match="made with another explorer"):
+        with pytest.raises(ValueError, match="saved with another explorer"):
             other.load(tmp_path / "behavior")
 
     def test_environments_are_independent(self):
@@ -732,13 +732,13 @@ class TestSaving:
     def test_other_parts_or_another_number_of_environments_are_rejected(self, tmp_path):
         _, path = self.saved(tmp_path)
         other = adeu.Behavior(explorer(f=dataclasses.replace(RND, scale=2.0)), gymnasium.make("CartPole-v1"))
-        with pytest.raises(ValueError, match="made with another explorer"):
+        with pytest.raises(ValueError, match="saved with another explorer"):
             other.load(path)
         acrobot = adeu.Behavior(explorer(), gymnasium.make("Acrobot-v1"))
-        with pytest.raises(ValueError, match="made with another observation space"):
+        with pytest.raises(ValueError, match="saved with another observation space"):
             acrobot.load(path)
         vector = adeu.Behavior(explorer(), gymnasium.make_vec("CartPole-v1", 2))
-        with pytest.raises(ValueError, match="made with another number of environments: 1; here it is 2"):
+        with pytest.raises(ValueError, match="saved with another number of environments: 1; expected 2"):
             vector.load(path)
 
     def test_another_autoreset_mode_is_rejected(self, tmp_path):
@@ -747,7 +747,7 @@ class TestSaving:
             for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)
         )
         adeu.Behavior(explorer(), first).save(tmp_path / "behavior")
-        with pytest.raises(ValueError, match="made with another autoreset: next step"):
+        with pytest.raises(ValueError, match="saved with another autoreset: next step"):
             adeu.Behavior(explorer(), second).load(tmp_path / "behavior")
 
     def test_a_missing_folder_is_reported(self, tmp_path):
@@ -958,7 +958,7 @@ class TestBadInput:
         self.refused("info takes the environment's mapping, got str", lambda: behavior.observe(step, "x"), TypeError)
         self.refused("ended takes shape (1,), got (2,)", lambda: behavior.begin([True, False]))
         self.refused("a transition takes an adeu.Transition or a mapping", lambda: behavior.observe(3), TypeError)
-        self.refused("batch takes transitions along a leading axis", lambda: behavior.update(step))
+        self.refused("batch takes at least one transition, along a leading axis", lambda: behavior.update(step))
 
     def test_a_bad_seed_or_explorer_is_rejected(self):
         for seed in (-1, 1.5, True, 2**32):

@@ -1,6 +1,6 @@
 """adeu: adaptive exploration via uncertainty, a ~ D(pi(s), g(f(s))).
 
-The public names stand in `__init__.pyi` and are loaded when first used.
+The public names are listed in `__init__.pyi`, and loaded on first use.
 """
 
 import lazy_loader

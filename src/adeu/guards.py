@@ -1,4 +1,4 @@
-"""Guards: mentors that override the explorer in the states they know."""
+"""Guards: mentors that override the explorer in some states."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class KnownUnsafe(Guard):
 
         a = actions[i]  where s = states[i]
 
-    States and actions count from 0, wherever their spaces start.
+    States and actions are numbered from 0, even if their spaces start elsewhere.
 
     Args:
-        states: the states' numbers, each once.
-        actions: the mentor's action for each: an integer, or a vector where actions are continuous.
+        states: the indices of the states, without duplicates.
+        actions: the action for each state: an integer, or a vector if actions are continuous.
 
     Examples:
         >>> import adeu
@@ -56,7 +56,7 @@ class KnownUnsafe(Guard):
         if observation_space is not None:
             num_states = getattr(observation_space, "n", None)
             if num_states is None:
-                check.refuse(self, "observation space", "a Discrete (elsewhere, write a Guard)", observation_space)
+                check.refuse(self, "observation space", "a Discrete (write a Guard for others)", observation_space)
             if self.states[-1] >= num_states:
                 check.refuse(self, "states", f"states below {num_states}", self.states[-1])
         number = getattr(action_space, "n", None)

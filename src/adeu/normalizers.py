@@ -14,7 +14,7 @@ from adeu.core.contract import Array, Normalizer
 
 @dataclasses.dataclass(frozen=True)
 class Sigmoid(Normalizer):
-    """A sigmoid: from c/2 at an uncertainty of 0 up to c.
+    """A sigmoid that rises from c/2, at an uncertainty of 0, to c.
 
         g(x) = c * sigmoid(x)
 
@@ -44,7 +44,7 @@ class Sigmoid(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class Saturating(Normalizer):
-    """A saturating exponential: from 0 at an uncertainty of 0 up to c.
+    """A saturating exponential that rises from 0, at an uncertainty of 0, to c.
 
         g(x) = c * (1 - exp(-x))
 
@@ -74,12 +74,12 @@ class Saturating(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class ShiftedSigmoid(Normalizer):
-    """The grid example's g: with f = 1/(beta*sqrt(n)), trust grows with the visits as a shifted sigmoid.
+    """The g of the grid example: with f = 1/(beta*sqrt(n)), trust is a shifted sigmoid of sqrt(n).
 
         g(x) = 1 - sigmoid(1/x - shift),  so that  trust = 1 - g(f(s)) = sigmoid(beta*sqrt(n(s)) - shift)
 
     Args:
-        shift: how far the sigmoid is moved to the right.
+        shift: the shift of the sigmoid to the right.
 
     Examples:
         >>> import adeu
@@ -100,7 +100,7 @@ class ShiftedSigmoid(Normalizer):
 
     def __call__(self, uncertainty: Array) -> Array:
         x = self.shift - 1.0 / jnp.asarray(uncertainty, float)
-        small = jnp.exp(-jnp.abs(x))  # jax.nn.sigmoid uses tanh, which is a few ulp off
+        small = jnp.exp(-jnp.abs(x))  # jax.nn.sigmoid uses tanh, which has an error of a few ulp
         return jnp.where(x > 0, 1.0, small) / (1.0 + small)
 
 
@@ -124,13 +124,13 @@ class Identity(Normalizer):
 
 @dataclasses.dataclass(frozen=True)
 class Clip(Normalizer):
-    """The uncertainty, clipped to two bounds.
+    """The uncertainty, clipped to an interval.
 
         g(x) = min(max(x, low), high)
 
     Args:
         low: the smallest spread, >= 0.
-        high: the largest.
+        high: the largest spread.
 
     Examples:
         >>> import adeu

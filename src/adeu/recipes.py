@@ -1,4 +1,4 @@
-"""Explorers to start with: one by the environment, and earlier methods by their names."""
+"""Ready-made explorers: a default for each environment, and methods from the literature."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ UNIFORM, HASHED = Bernoulli(), HashCounts()
 
 
 def blind_chance(p: float, D: Distribution = UNIFORM, **period: Any) -> Explorer:
-    """Explores for a period that begins with probability p in each step (Pislar et al., 2022).
+    """Return an explorer with exploration periods that begin with probability p in each step (Pislar et al., 2022).
 
     Args:
         p: the probability, in [0, 1].
-        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        D: the distribution of actions; for continuous actions, for example `Gaussian()`.
         period: `duration`, `random`, `per`, `start` and `c` of `Triggered`.
 
     Examples:
@@ -43,11 +43,11 @@ def blind_chance(p: float, D: Distribution = UNIFORM, **period: Any) -> Explorer
 
 
 def blind_every(n: int, D: Distribution = UNIFORM, **period: Any) -> Explorer:
-    """Explores for a period in every n-th step (Pislar et al., 2022).
+    """Return an explorer with an exploration period in every n-th step (Pislar et al., 2022).
 
     Args:
-        n: how many steps there are from one beginning to the next.
-        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        n: the number of steps (with per="episode", of episodes) from the start of a period to that of the next.
+        D: the distribution of actions; for continuous actions, for example `Gaussian()`.
         period: `duration`, `random`, `per`, `start` and `c` of `Triggered`.
 
     Examples:
@@ -59,10 +59,10 @@ def blind_every(n: int, D: Distribution = UNIFORM, **period: Any) -> Explorer:
 
 
 def default(env: Any) -> Explorer:
-    """The explorer that does best at its worst, over the tasks of `adeu run explore-tuning`.
+    """Return the default explorer for Box or Discrete actions, which `adeu run explore-tuning` selected.
 
-    Of the compositions that were tried on every task, it is the one whose smallest share of a task's best final
-    performance is the largest: one for Box actions, one for Discrete ones.
+    Each explorer's final performance on a task was divided by the best of all explorers on that task. The default is
+    the explorer with the largest minimum over the tasks, among those that ran on every task.
 
     Args:
         env: anything with an `action_space`: a Gymnasium environment, a vector of them, a Stable-Baselines3 model.
@@ -82,14 +82,14 @@ def go_explore(
     by: Literal["replay", "agent"] = "replay",
     mean: float = 20.0,
 ) -> Explorer:
-    """Returns to a cell of an archive, then explores from there by repeated actions (Ecoffet et al., 2021).
+    """Return an explorer that goes to a cell of an archive, then repeats random actions (Ecoffet et al., 2021).
 
     Args:
-        num_states: how many cells there are; None: what `Behavior` finds in the space.
-        longest: the most actions that the archive keeps of a way.
-        by: how it returns: "replay" of the actions, where nothing is random, or the "agent", who then gives
-            `goal_preferences`.
-        mean: how many steps an action is repeated for on average while it explores.
+        num_states: the number of cells. By default `Behavior` takes it from the space.
+        longest: the largest number of actions that the archive stores for a path.
+        by: how it goes to a cell: "replay" repeats the stored actions, for deterministic environments; "agent"
+            follows the `goal_preferences` that the agent passes.
+        mean: the mean number of steps for which an action is repeated.
 
     Examples:
         >>> import adeu
@@ -100,10 +100,10 @@ def go_explore(
 
 
 def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Explorer:
-    """Repeats each action, greedy or not, for a time that is learned (TempoRL; Biedenkapp et al., 2021).
+    """Return an explorer that repeats each action for a learned time (TempoRL; Biedenkapp et al., 2021).
 
     Args:
-        epsilon: the probability of a uniform action, and of a uniform length.
+        epsilon: the probability of a uniform action, and of a uniform number of repetitions.
         longest: the largest number of repetitions.
         gamma: the agent's discount.
 
@@ -116,14 +116,14 @@ def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Exp
 
 
 def ute(epsilon: float = 0.1, lam: float = -0.5, longest: int = 7, gamma: float = 0.99, heads: int = 10) -> Explorer:
-    """Repeats each action for a learned time, longer or shorter where it is uncertain (UTE; Lee et al., 2024).
+    """Return an explorer that repeats actions for a learned time, depending on uncertainty (UTE; Lee et al., 2024).
 
     Args:
         epsilon: the probability of a uniform action.
-        lam: lambda, the weight of the uncertainty; below 0, it shortens.
+        lam: lambda, the weight of the uncertainty; if it is below 0, uncertainty shortens the repetition.
         longest: the largest number of repetitions.
         gamma: the agent's discount.
-        heads: how many estimates of a length's value.
+        heads: the number of estimates of a length's value.
 
     Examples:
         >>> import adeu
@@ -135,13 +135,13 @@ def ute(epsilon: float = 0.1, lam: float = -0.5, longest: int = 7, gamma: float 
 
 
 def value_promise(rate: float, k: int = 5, gamma: float = 0.99, D: Distribution = UNIFORM, **period: Any) -> Explorer:
-    """Explores for a period that begins where values did not come true, at a given rate (Pislar et al., 2022).
+    """Return an explorer with periods that begin where value predictions were wrong (Pislar et al., 2022).
 
     Args:
-        rate: how often it begins on average, in (0, 1].
-        k: over how many steps a value is compared with what followed.
+        rate: the mean probability per step that a period begins, in (0, 1].
+        k: the number of steps over which a value is compared with the rewards.
         gamma: the agent's discount.
-        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        D: the distribution of actions; for continuous actions, for example `Gaussian()`.
         period: `duration`, `random`, `start` and `c` of `Triggered`.
 
     Examples:
@@ -153,12 +153,12 @@ def value_promise(rate: float, k: int = 5, gamma: float = 0.99, D: Distribution 
 
 
 def vdbe(num_actions: int, num_states: int | None = None, sigma: float = 1.0) -> Explorer:
-    """Explores with a probability that falls where the values of updates change less (VDBE; Tokic, 2010).
+    """Return an explorer whose probability to explore falls as values change less (VDBE; Tokic, 2010).
 
     Args:
-        num_actions: how many there are; the newest change has the weight 1 / num_actions.
-        num_states: how many there are, for a probability per state; None: one for all.
-        sigma: the scale of a large change, > 0.
+        num_actions: the number of actions; the newest change has a weight of 1 / num_actions.
+        num_states: the number of states, for a probability per state. The default is one probability for all states.
+        sigma: the scale of the changes, > 0.
 
     Examples:
         >>> import adeu
@@ -177,16 +177,16 @@ def vdsc(
     D: Distribution = UNIFORM,
     **period: Any,
 ) -> Explorer:
-    """Explores for a period that begins where values did not come true or states are new (Captari et al., 2024).
+    """Return an explorer with periods that begin where values were wrong or states are new (Captari et al., 2024).
 
     Each of the two signals has half of the rate.
 
     Args:
-        rate: how often it begins on average, in (0, 1].
-        k: over how many steps a value is compared with what followed.
+        rate: the mean probability per step that a period begins, in (0, 1].
+        k: the number of steps over which a value is compared with the rewards.
         gamma: the agent's discount.
-        counts: how new a state is: `HashCounts()`, or `Counts()` where states are discrete.
-        D: how it explores; where actions are continuous, such as `Gaussian()`.
+        counts: the novelty of a state: `HashCounts()`, or `Counts()` for discrete states.
+        D: the distribution of actions; for continuous actions, for example `Gaussian()`.
         period: `duration`, `random`, `start` and `c` of `Triggered`.
 
     Examples:
@@ -199,7 +199,7 @@ def vdsc(
 
 
 def kind_of(env: Any) -> Literal["Box", "Discrete"]:
-    """The kind of an environment's actions; rejects any other."""
+    """Return the kind of an environment's action space; reject other kinds."""
     from gymnasium import spaces
 
     space = getattr(env, "single_action_space", None) or getattr(env, "action_space", None)

@@ -1,8 +1,8 @@
-"""Looks up parts by name, and converts them to JSON and back.
+"""Look up parts by name, and convert them to JSON and back.
 
-A part is a JSON object: `"part"` holds its name (adeu's own) or its import path `package.module:Name` (a user's),
-the other members its fields. A function is `{"function": "package.module:name"}`; one that has no name of its own,
-such as a lambda in a part `mine`, goes by its place there, `package.module:mine.function`.
+A part is a JSON object: `"part"` is the name of a part of adeu, or the import path `package.module:Name` of a custom
+one; the other members are its fields. A function is `{"function": "package.module:name"}`. A function that cannot be
+imported by name, such as a lambda in a part `mine`, has the path of the field, `package.module:mine.function`.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ PARTS: dict[str, type[Part]] = {"Explorer": Explorer} | {
 
 @dataclasses.dataclass(frozen=True)
 class Imported:
-    """A function that has no import path of its own, by its place in a part that has one; loaded when it is called.
+    """A function without an import path, found by the path of a part and its field; loaded when it is called.
 
     Args:
-        path: such as `package.module:mine.function`; elements of a tuple go by their number.
+        path: for example `package.module:mine.function`; elements of a tuple are named by their index.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Imported:
 
 
 def find_part(name: str) -> type[Part]:
-    """The class of a part by its name or by its import path `package.module:Name`.
+    """Return the class of a part, given its name or its import path `package.module:Name`.
 
     Examples:
         >>> find_part("Rnd").__name__
@@ -75,9 +75,9 @@ def find_part(name: str) -> type[Part]:
 
 
 def read_part(argument: str, text: str) -> Any:
-    """The part that an argument names: by its name in upper or lower case, by its import path, or by its JSON.
+    """Return the part that an argument describes: by its name in any case, by its import path, or as JSON.
 
-    An import path names a class, or a part such as `adeu.from_host` returns.
+    The import path is that of a class or of a part, for example one that `adeu.from_host` returned.
 
     Examples:
         >>> read_part("--f", "counts"), read_part("--f", '{"part": "Constant", "c": 0.1}')
@@ -96,7 +96,7 @@ def read_part(argument: str, text: str) -> Any:
 
 
 def to_json(part: Part) -> str:
-    """A part as JSON text; `from_json` reads it back as an equal part.
+    """Return a part as JSON text; `from_json` converts it back to an equal part.
 
     Examples:
         >>> import adeu
@@ -110,7 +110,7 @@ def to_json(part: Part) -> str:
 
 
 def from_json(text: str) -> Any:
-    """The part that `to_json` wrote. It imports the modules that the text names: read only text you trust."""
+    """Return the part that `to_json` wrote. Use it with trusted text only: it imports the modules named there."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -121,13 +121,13 @@ def from_json(text: str) -> Any:
 
 
 def describe_part(part: Part) -> dict[str, Json]:
-    """A part as plain JSON data, even if a function in it cannot be imported."""
+    """Return a part as plain JSON data, even if a function in it cannot be imported."""
     fields = {f.name: describe(getattr(part, f.name)) for f in dataclasses.fields(part) if f.init}
     return {"part": _name(type(part))} | fields
 
 
 def describe(value: object) -> Json:
-    """A field's value as plain JSON data."""
+    """Return a field's value as plain JSON data."""
     if isinstance(value, Part):
         return describe_part(value)
     if isinstance(value, np.generic):
@@ -139,7 +139,7 @@ def describe(value: object) -> Json:
         return {"function": _path(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise ValueError(f"a part's field must be a number, text, tuple, part or function to go to JSON, got {value!r}")
+    raise ValueError(f"JSON takes fields that are a number, text, tuple, part, function or None, got {value!r}")
 
 
 def _decode(value: Any) -> Any:
@@ -187,7 +187,7 @@ def _load(path: Any) -> Any:
 
 
 def _require_paths(value: Any) -> None:
-    """Rejects a class or function that other processes could not import, before it is written anywhere."""
+    """Reject a part with a class or function that another process could not import."""
     if isinstance(value, tuple):
         for item in value:
             _require_paths(item)
@@ -215,7 +215,7 @@ def _is_importable(value: Any) -> bool:
 
 
 def _with_paths(value: Any, path: str) -> Any:
-    """A part that was loaded by a path, with functions that only this path leads to as `Imported`."""
+    """Return a part loaded by a path; functions that cannot be imported by name are replaced by `Imported`."""
     if isinstance(value, Part):
         names = [field.name for field in dataclasses.fields(value) if field.init]
         fields = {name: _with_paths(getattr(value, name), f"{path}.{name}") for name in names}

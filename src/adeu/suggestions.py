@@ -1,4 +1,4 @@
-"""Which f, g and D to take, by the actions and the symptom: the table behind `adeu suggest` and its page."""
+"""Suggestions of f, g and D by action space and symptom, for `adeu suggest` and docs/choose.md."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Suggestion(NamedTuple):
     symptom: str
     explorer: Explorer
     needs: str
-    """What the agent must have; empty: nothing."""
+    """What the agent must pass; may be empty."""
     expect: str
-    """The spread, when it works."""
+    """The expected spread."""
     look_at: str
     evidence: str
-    """The experiment and the case behind it."""
+    """The experiment and its case that support it."""
 
 
 SUGGESTIONS = (
@@ -47,7 +47,7 @@ SUGGESTIONS = (
         Explorer(Constant(1.0), Identity(), OrnsteinUhlenbeck()),
         "",
         "1, constant",
-        "the first episode that is paid",
+        "the first episode with a reward",
         "explore-tuning: constant-ou-1",
     ),
     Suggestion(
@@ -109,7 +109,7 @@ SUGGESTIONS = (
         "few states, numbered",
         Explorer(Counts(), ShiftedSigmoid(2.0), Categorical()),
         "",
-        "near 0 on known states, near 1 at new ones",
+        "near 0 in known states, near 1 in new ones",
         "the map of the report",
         "frozen-lake: adeu",
     ),
@@ -126,7 +126,7 @@ SUGGESTIONS = (
 
 
 def suggest(env: Any) -> list[Suggestion]:
-    """The suggestions for the actions of an environment, the default first.
+    """Return the suggestions for the action space of an environment, the default first.
 
     Examples:
         >>> import gymnasium

@@ -193,7 +193,7 @@ def test_bad_settings_are_rejected(changed, message):
 @pytest.mark.parametrize("D", [adeu.Bernoulli(), adeu.Options(2.0)])
 def test_a_probability_above_one_is_rejected(D):
     explorer = adeu.Explorer(adeu.Constant(1.5), adeu.Identity(), D)
-    message = "Constant: c takes a number <= 1, where it is the probability to explore, got 1.5"
+    message = "Constant: c takes a number <= 1, because it is the probability to explore, got 1.5"
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(SMALL, explorer=explorer)
     with pytest.raises(ValueError, match=message):

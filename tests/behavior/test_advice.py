@@ -24,8 +24,8 @@ ADVICE = [
     (adeu.EnsembleStd(lam=2.0), "EnsembleStd a smaller lam than 2.0", "EnsembleStd a larger lam than 2.0"),
     (adeu.Counts(3, beta=0.9), "Counts a larger beta than 0.9", "Counts a smaller beta than 0.9"),
     (adeu.TdError(3, sigma=0.5), "TdError a larger sigma than 0.5", "TdError a smaller sigma than 0.5"),
-    (MINE, "adeu.Calibrated(f) puts f in units", "adeu.Calibrated(f) puts f in units"),
-    (adeu.Constant(9.0), "The spread is Constant(c=9.0)'s: choose a smaller one", "choose a larger one"),
+    (MINE, "adeu.Calibrated(f) divides f by its", "adeu.Calibrated(f) divides f by its"),
+    (adeu.Constant(9.0), "The spread is that of Constant(c=9.0): choose a smaller one", "choose a larger one"),
 ]
 
 

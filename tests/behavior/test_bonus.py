@@ -319,7 +319,7 @@ def test_a_loaded_bonus_resumes_bit_for_bit(make, tmp_path):
     again.env = copy.deepcopy(first.env)
     for one, other in zip(walk(first, 10, seed=5), walk(again, 10, seed=5), strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
-    with pytest.raises(ValueError, match="was made with another f"):
+    with pytest.raises(ValueError, match="was saved with another f"):
         adeu.Bonus(make(), adeu.Rnd(), **settings).load(tmp_path / "bonus.npz")
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
     adeu.Behavior(explorer, Clock()).save(tmp_path / "behavior.npz")

@@ -101,7 +101,7 @@ def test_a_bad_row_of_a_batch_is_reported():
         ({"reward": np.zeros(2)}, "batch[2]: reward takes shape (), got (2,)"),
         ({"reward": None}, "batch[2]: reward takes numbers, shape (), got a NoneType"),
         ({"terminated": [True, False]}, "batch[2]: terminated takes shape (), got (2,)"),
-        ({"cost": 1.0}, "batch takes transitions that are alike: all with a cost, or none"),
+        ({"cost": 1.0}, "batch takes transitions of the same kind: all with a cost, or none"),
     ):
         refused(message, lambda change=change: behavior.update([STEP, STEP, STEP._replace(**change), STEP]))
     for change, message in (
@@ -134,7 +134,7 @@ def test_a_bad_transition_is_reported(change, message):
 class TestMasks:
     def test_a_mask_without_a_free_dimension_is_rejected(self):
         behavior = adeu.Behavior(explorer(D=adeu.Gaussian()), PENDULUM)
-        message = "action_mask takes at least one dimension that is free to explore per environment, got [False]"
+        message = "action_mask takes at least one dimension that may explore per environment, got [False]"
         refused(message, lambda: behavior.act(np.zeros(3), [0.0], action_mask=[False]))
         assert behavior.act(np.zeros(3), [0.0], action_mask=[True]).explored
 
@@ -142,7 +142,9 @@ class TestMasks:
         envs = gymnasium.make_vec("Pendulum-v1", 2)
         behavior = adeu.Behavior(explorer(D=adeu.Gaussian()), envs)
         mask = np.array([[True], [False]])
-        refused("at least one dimension that is free", lambda: behavior.act(np.zeros((2, 3)), np.zeros((2, 1)), mask))
+        refused(
+            "at least one dimension that may explore", lambda: behavior.act(np.zeros((2, 3)), np.zeros((2, 1)), mask)
+        )
 
 
 def spaces(observation=POLE.observation_space, action=POLE.action_space, **more):
@@ -166,7 +168,7 @@ class TestSpaces:
         ids=str,
     )
     def test_empty_observation_spaces_are_rejected(self, space):
-        message = f"Behavior: observation space takes at least one number, in each of its parts, got {space!r}"
+        message = f"Behavior: observation space takes at least one number in each of its parts, got {space!r}"
         refused(message, lambda: adeu.Behavior(explorer(), spaces(space)))
 
     def test_an_encoder_may_drop_an_empty_part_but_not_return_one(self):

@@ -137,7 +137,7 @@ class TestPlot:
     def test_without_values_of_f_it_shows_a_text(self):
         behavior = adeu.Behavior(explorer(adeu.Rollouts(adeu.Constant(0.25), rho=1.0, c=1.0)), POLE)
         play(behavior, np.zeros(3, bool))
-        assert [text.get_text() for text in behavior.plot().axes[0].texts] == ["f was never asked"]
+        assert [text.get_text() for text in behavior.plot().axes[0].texts] == ["f was not used"]
 
     def test_a_wide_range_is_logarithmic_and_a_narrow_one_is_not(self):
         falling = adeu.from_function(lambda obs: 10.0 ** -obs[0])

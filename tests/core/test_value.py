@@ -109,7 +109,7 @@ class Mentor(adeu.Guard):
 
 MIXED = r": the field scale is not compared, and equal parts share one compilation: this part would use the scale"
 LOOSE = r": the attribute scale is not a field, so parts that differ in it compare equal, and equal parts share one c"
-EACH = r": it differs from a part with equal fields, so it would recompile each time"
+EACH = r": it differs from a part with equal fields, so it would be recompiled each time"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The stateful interface (`behavior`) and what it is built on: reading an environment's numbers (`interface`,
-`arrays`, `autoreset`), compiled steps for n environments (`batched`), what parts need (`asked_for`), the last
-decisions (`history`), threads (`one_at_a_time`), and files without pickle (`storage`).
+"""The stateful interface (`behavior`) and its modules: reading data of environments (`interface`, `arrays`,
+`autoreset`), compiled steps for n environments (`batched`), inputs of parts (`asked_for`), recent decisions
+(`history`), locking (`one_at_a_time`), and files without pickle (`storage`).
 """

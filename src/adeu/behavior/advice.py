@@ -14,13 +14,13 @@ from adeu.mechanisms.stakes import Stakes
 from adeu.mechanisms.td_error import TdError
 
 End = Literal["top", "bottom"]
-"""Where the spreads lie: within 1% of g's maximum, or at most 1% of it."""
+"""The end of g's range: "top" is within 1% of the maximum, "bottom" at most 1% of it."""
 OFTEN = 0.95
-"""The share of decisions at one end above which a warning is due."""
+"""The share of decisions at one end above which a warning is issued."""
 
 
 def advise(explorer: Explorer, end: End) -> str:
-    """A sentence that names the parameter to change.
+    """Return a sentence that names the parameter to change.
 
     Examples:
         >>> import adeu
@@ -32,14 +32,14 @@ def advise(explorer: Explorer, end: End) -> str:
     if sentences:
         return sentences[0]
     if is_chosen(explorer):
-        return f"The spread is {explorer.f!r}'s: choose a {'smaller' if end == 'top' else 'larger'} one."
+        return f"The spread is that of {explorer.f!r}: choose a {'smaller' if end == 'top' else 'larger'} one."
     if end == "top":
-        return "adeu.Calibrated(f) puts f in units of what it was lately."
-    return "adeu.Calibrated(f) puts f in units of what it was lately; adeu.Sigmoid(c) keeps a spread of c/2."
+        return "adeu.Calibrated(f) divides f by its running mean."
+    return "adeu.Calibrated(f) divides f by its running mean; adeu.Sigmoid(c) keeps a spread of c/2."
 
 
 def is_chosen(explorer: Explorer) -> bool:
-    """Whether the user fixed every f(s): a spread of 0 is then expected."""
+    """Return whether f consists only of fixed numbers, so that a spread of 0 is intended."""
     return all(isinstance(part, Constant | Schedule | Recorded) for part in _leaves(explorer.f))
 
 
@@ -54,7 +54,7 @@ def _of_part(part: Mechanism, end: End) -> str:
         return f"Rnd's U = {part.scale} is too {'large' if top else 'small'} here: adeu.Rnd() fits U to the data."
     if isinstance(part, Rnd):
         often = "call update() more often, or give it" if top else "give it"
-        keeps = "" if top else ", or take adeu.Sigmoid(c), which keeps a spread of c/2"
+        keeps = "" if top else ", or use adeu.Sigmoid(c), which keeps a spread of c/2"
         return f"Rnd falls as it learns: {often} a {more} learning_rate than {part.learning_rate}{keeps}."
     if isinstance(part, EnsembleStd):
         return f"Give EnsembleStd a {less} lam than {part.lam}."

@@ -1,5 +1,5 @@
-"""Converts arrays (numpy, torch, JAX, lists) to checked numpy arrays with a leading axis of environments, and
-actions to a space's own type.
+"""Convert arrays (numpy, torch, JAX, lists) to checked numpy arrays with a leading axis of environments, and
+actions to the type of their space.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gymnasium.spaces import Space
 
 Observation = np.ndarray | dict[str, "Observation"] | tuple["Observation", ...]
-"""Checked observations, of a batch of environments: arrays, in (nested) dicts and tuples as their space has them."""
+"""Checked observations of a batch of environments: arrays, or (nested) dicts and tuples of arrays."""
 
 TAKES = {"b": "true or false", "f": "numbers", "i": "whole numbers", "u": "whole numbers"}
 
@@ -28,12 +28,12 @@ def to_numpy(value: object) -> np.ndarray:
 
 
 def _from_torch(tensor: Any) -> object:
-    there = tensor.detach().cpu()
-    return there.float() if "bfloat16" in str(there.dtype) else there
+    tensor = tensor.detach().cpu()
+    return tensor.float() if "bfloat16" in str(tensor.dtype) else tensor
 
 
 def read(name: str, value: object, shape: tuple[int, ...], dtype: np.dtype, lead: int | None) -> np.ndarray:
-    """An array of `shape` for each of `lead` environments, or for one where `lead` is None."""
+    """Return a checked array of shape (lead, *shape); if `lead` is None, the value has no leading axis."""
     expected = shape if lead is None else (lead, *shape)
     try:
         array = to_numpy(value)
@@ -45,7 +45,7 @@ def read(name: str, value: object, shape: tuple[int, ...], dtype: np.dtype, lead
         raise ValueError(f"{name} takes shape {expected}, got {array.shape}")
     if array.dtype.kind not in "biuf" or (dtype.kind in "iu" and array.dtype.kind == "f"):
         raise ValueError(f"{name} takes {TAKES[dtype.kind]}, got {array.dtype}")
-    # A copy, because a compiled step may read it after its owner has changed it.
+    # Copied, because a compiled step may read it after the caller has changed it.
     own = array.copy() if array.dtype == dtype else _cast(array, dtype)
     if dtype.kind == "f":
         check_finite(name, own)
@@ -67,7 +67,7 @@ def check_finite(name: str, array: np.ndarray) -> None:
 
 
 def check_uncertainty(name: str, part: object, values: np.ndarray, obs: Observation) -> None:
-    """Rejects invalid values of f or g; the error shows the observation."""
+    """Reject invalid values of f or g; the error shows the observation."""
     if not 0 <= values.min() <= values.max() < np.inf:  # also False for NaN
         index = int(np.argmin(np.isfinite(values) & (values >= 0)))
         row = jax.tree.map(lambda leaf: leaf[index].tolist(), obs)
@@ -78,7 +78,7 @@ def check_uncertainty(name: str, part: object, values: np.ndarray, obs: Observat
 
 
 def read_tree(name: str, value: object, example: Observation, lead: int | None) -> Observation:
-    """Like `read` for a (nested) dict or tuple of arrays, shaped as `example` is."""
+    """Apply `read` to a (nested) dict or tuple of arrays with the structure of `example`."""
     if isinstance(example, dict):
         if not isinstance(value, Mapping) or set(value) != set(example):
             got = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
@@ -93,7 +93,7 @@ def read_tree(name: str, value: object, example: Observation, lead: int | None) 
 
 
 def zeros(space: object, lead: int) -> Observation:
-    """A batch of zeros from an observation space, in the precision that JAX computes in."""
+    """Return a batch of zeros of an observation space, in the precision of JAX."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Dict):
@@ -111,8 +111,9 @@ def compute_dtype(dtype: DTypeLike) -> np.dtype:
 
 
 def to_space(space: Space[Any], action: np.ndarray) -> np.ndarray:
-    """Actions in a space's own type: a Discrete counts from its `start`; a Box is clipped, because rounding to its
-    type may move an action out of bounds.
+    """Convert actions to the type of their space.
+
+    Add the `start` of a Discrete. Clip to a Box, because rounding to its type may move an action out of bounds.
 
     Examples:
         >>> import gymnasium, numpy as np

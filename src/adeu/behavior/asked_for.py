@@ -1,4 +1,4 @@
-"""Which names in `given` the parts of an explorer ask for."""
+"""Find the names in `given` that the parts of an explorer use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from adeu.core.contract import RESERVED, LearningPart
 from adeu.core.explorer import Explorer, ExplorerHook
 
 CONTRACT = frozenset({*RESERVED, "transition", "batch", "uncertainty", "spread"})
-"""Parameters that the methods of every part have."""
+"""Parameters that the contract defines, which an agent does not pass in `given`."""
 
 
 def asked_for(explorer: Explorer, hook: ExplorerHook) -> frozenset[str]:
-    """The names that a call of `hook` passes on: those that parts require, and those with a default.
+    """Return the names that parts use in a call of `hook`: required ones, and those with a default.
 
     Examples:
         >>> import adeu

@@ -1,4 +1,4 @@
-"""How a vector of environments begins its next episodes: Gymnasium's autoreset modes."""
+"""Gymnasium's autoreset modes: how a vector of environments begins its next episodes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Tree = TypeVar("Tree")
 
 
 def mode_of(env: object) -> AutoresetMode:
-    """The autoreset mode of a vector; DISABLED for a single environment and for what has no `metadata`.
+    """Return the autoreset mode of a vector; DISABLED for a single environment or an object without `metadata`.
 
-    A vector whose metadata name no mode is assumed to reset at the next step, as in Gymnasium.
+    The default for a vector without a mode in its metadata is NEXT_STEP, as in Gymnasium.
 
     Examples:
         >>> import gymnasium
@@ -44,14 +44,14 @@ def last_observations(
     info: Mapping[str, Any],
     read: Callable[[object], Tree],
 ) -> Tree:
-    """The observations that a step led to: `obs`, but the real last one where an episode ended and was already reset.
+    """Return the next observations of a step: `obs`, or the final one where an environment was already reset.
 
     Args:
-        mode: of the vector.
+        mode: the autoreset mode of the vector.
         obs: the observations that the step returned.
-        ended: where an episode ended.
-        info: what the step returned with them.
-        read: from one environment's observation to arrays like a row of `obs`.
+        ended: the environments whose episode ended.
+        info: the `info` that the step returned.
+        read: converts an observation of one environment to arrays like a row of `obs`.
     """
     if "final_obs" not in info:
         if ended.any() and mode.name == "SAME_STEP":
@@ -67,5 +67,5 @@ def last_observations(
 def first_observations(
     mode: AutoresetMode, reset: Callable[[NDArray[np.bool_]], Any], obs: Any, ended: NDArray[np.bool_]
 ) -> Any:
-    """The observations to decide on next: those of `reset` where an episode ended, unless it resets itself."""
+    """Return the observations for the next decision; call `reset` if an episode ended and there is no autoreset."""
     return reset(ended) if ended.any() and mode.name == "DISABLED" else obs

@@ -1,4 +1,4 @@
-"""An explorer's compiled functions for n environments; equal explorers share them."""
+"""The compiled functions of an explorer for n environments, shared by equal explorers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from adeu.core.contract import Array, Decision, Key, Transition
 from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 
 Given = dict[str, np.ndarray]
-"""What an agent passes, with an entry for each environment."""
+"""The agent's further inputs, with a leading axis of environments."""
 Tree = TypeVar("Tree")
 
 
 class Stream(NamedTuple):
-    """What belongs to one environment: its own random key, as plain numbers, and the explorer's carry."""
+    """The state of one environment: its random key, as raw key data, and the explorer's carry."""
 
     key: Array
     carry: ExplorerCarry
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
 
 class BatchedExplorer(NamedTuple):
-    """The compiled functions; see `batched` for the names of their arguments."""
+    """The compiled functions; `batched` has the names of their arguments."""
 
     start: Callable[[np.uint32, Observation, int], tuple[ExplorerState, Stream]]
     act: Callable[
@@ -91,7 +91,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         center: Array,
         given: dict[str, Array],
     ) -> Packed:
-        """The `number`-th decision of an evaluation: ties are broken at random, reproducibly by `number`."""
+        """Return the `number`-th decision of an evaluation; `number` seeds the random choice between ties."""
 
         def one(stream: Stream, obs: object, center: Array, given: dict[str, Array]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
@@ -115,7 +115,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         transitions: Transition,
         given: dict[str, Array],
     ) -> ExplorerState:
-        """Observes the first `count` of the transitions, in the order given."""
+        """Observe the transitions `order[:count]`, in this order."""
 
         def fold(i: Array, state: ExplorerState) -> ExplorerState:
             one: tuple[Transition, dict[str, Array]] = jax.tree.map(lambda x: x[order[i]], (transitions, given))
@@ -151,13 +151,13 @@ def _pack(decision: Decision) -> Packed:
 
 
 def _split(key: Array) -> tuple[Array, Key]:
-    """The key to keep and the key to use."""
+    """Return the key to store, as raw key data, and the key to use now."""
     key_next, key_now = list[Key](jax.random.split(jax.random.wrap_key_data(key)))
     return jax.random.key_data(key_next), key_now
 
 
 def _check_alike(explorer: Explorer, hook: str, what: str, before: object, after: object) -> None:
-    """Checks that states and carries keep their structure, shapes and types, as compiling and saving require."""
+    """Reject a change of structure, shapes or types of a state or carry; compiling and saving depend on them."""
 
     def describe(tree: object) -> object:
         return jax.tree.map(lambda leaf: f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}", tree)

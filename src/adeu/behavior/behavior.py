@@ -1,4 +1,4 @@
-"""The behaviour policy for any training loop: takes and returns numpy arrays, and wraps one compiled step."""
+"""The behaviour policy for any training loop: a compiled explorer with numpy inputs and outputs."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Behavior:
 
     Args:
         explorer: the composition of f, g and D.
-        env: a Gymnasium environment, a vector of them, or any object with their spaces (and `num_envs`); it is
-            never stepped.
+        env: a Gymnasium environment, a vector of them, or any object with their spaces (and `num_envs`). It is not
+            stepped.
         seed: the seed of all random numbers.
-        encoder: maps a batch of observations (leading axis: environments) to one vector or state number each, which
-            the mechanisms get instead of images and dicts.
+        encoder: maps a batch of observations (leading axis: environments) to one vector or state index each, for
+            observations such as images and dicts.
 
     Examples:
         >>> import adeu, gymnasium
@@ -85,7 +85,7 @@ class Behavior:
         self._updates = 0
         self._idle = np.zeros(n, bool)
         self._paid = {"reward": np.zeros(n, np.float32)} if "reward" in self.explorer.needs("act") else {}
-        """The reward of the previous step, 0 in an episode's first; passed to `act` if a part needs it."""
+        """The reward of the previous step, 0 in the first step of an episode, if `act` needs it."""
         self._history, self._course = History.empty(n), Course.empty()
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
@@ -101,12 +101,12 @@ class Behavior:
 
     @one_at_a_time
     def act(self, obs: Any, center: Any, action_mask: Any = None, **given: Any) -> Decision:
-        """Chooses an action in each environment.
+        """Choose an action in each environment.
 
         Args:
             obs: the observation.
             center: pi(s): the mean action in a Box, one preference (a Q-value) per action in a Discrete space.
-            action_mask: which actions are allowed (Box: which dimensions may explore); None: all.
+            action_mask: which actions are allowed (in a Box, which dimensions may explore). The default is all.
             given: further inputs that the mechanisms require by name, such as `q_values`.
         """
         interface = self._interface
@@ -136,7 +136,7 @@ class Behavior:
     def observe(
         self, transition: Transition | Mapping[str, Any], info: Mapping[str, Any] | None = None, **given: Any
     ) -> None:
-        """Processes the step after `act`, and starts a new episode in environments whose episode ended.
+        """Process the step after `act`, and start a new episode in environments whose episode ended.
 
         Skips the dummy step in which a Gymnasium vector resets a finished environment (autoreset NEXT_STEP).
 
@@ -164,7 +164,10 @@ class Behavior:
 
     @one_at_a_time
     def begin(self, ended: Any = None) -> None:
-        """Starts an episode where `ended` is true; None: everywhere. Only for resets that `observe` does not see."""
+        """Start an episode where `ended` is true, by default everywhere.
+
+        Call it only after resets that `observe` does not know of.
+        """
         n = self._interface.num_envs
         begun = arrays.read("ended", np.ones(n, bool) if ended is None else ended, (), np.dtype(bool), n)
         if not self._evaluating and begun.any():
@@ -175,7 +178,7 @@ class Behavior:
 
     @one_at_a_time
     def skip(self, idle: Any) -> None:
-        """Skips environments in the next `act` and `observe`, for example agents that have left.
+        """Skip environments in the next `act` and `observe`, for example agents that have left.
 
         A skipped environment learns nothing, and its random stream does not advance. Its rows are ignored, but must
         have the usual shape.
@@ -196,7 +199,7 @@ class Behavior:
 
     @one_at_a_time
     def update(self, batch: Transition | Mapping[str, Any] | list[Transition], **given: Any) -> None:
-        """Trains f, D and the guard on a minibatch, typically the one that the agent learns from.
+        """Train f, D and the guard on a minibatch, typically the one that the agent learns from.
 
         Args:
             batch: transitions stacked along a leading axis, or a list of transitions.
@@ -217,8 +220,10 @@ class Behavior:
         self._updates += 1
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
-        """The names that `act`, `observe` or `update` requires: `explorer.needs(hook)` without the outputs of
-        `from_host`, and without the `reward` of the previous step, which `observe` stores for `act`.
+        """Return the names of the inputs that `act`, `observe` or `update` requires.
+
+        These are `explorer.needs(hook)` without the outputs of `from_host`, and without the `reward` of the previous
+        step, which `observe` stores for `act`.
 
         Examples:
             >>> import adeu, gymnasium
@@ -231,7 +236,7 @@ class Behavior:
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[Behavior]:
-        """A context in which `act` returns the policy's own action (or the guard's), and no state changes.
+        """Open a context in which `act` returns the action of the policy (or guard), and no state changes.
 
         Examples:
             >>> import adeu, gymnasium
@@ -253,24 +258,28 @@ class Behavior:
 
     @property
     def history(self) -> np.ndarray:
-        """The spreads of up to 1,000 recent decisions, oldest first. With a vector, one column per environment,
-        with NaN while it was resetting.
+        """The spreads of up to 1,000 recent decisions, oldest first.
+
+        With a vector there is one column per environment, with NaN in steps in which it was reset or skipped.
         """
         recent: np.ndarray = self._history.recent(self._history.spreads)
         return recent if self._interface.lead is not None else recent[:, 0]
 
     @property
     def saturation(self) -> float:
-        """The share of recent spreads within 1% of the maximum of g, excluding rollout episodes and steps
-        that a guard decided; 0 if g is unbounded.
+        """The share of recent spreads within 1% of the maximum of g; 0 if g is unbounded.
+
+        Rollout episodes and steps in which a guard is active do not count.
         """
         return self._history.share(self.explorer.g.saturated)
 
     @one_at_a_time
     def plot(self) -> Figure:
-        """Plots uncertainty and spread. Over all of training: the median and a band from the 10th to the 90th
-        percentile, over steps in which f decided. Step by step: up to 5 recent episodes of any environment, within
-        the last 1,000 decisions. A dotted line shows the maximum of g.
+        """Plot uncertainty and spread.
+
+        The left column shows all of training: the median and a band from the 10th to the 90th percentile, over steps
+        in which f determined the spread. The right column shows up to 5 recent episodes step by step, of any
+        environment, within the last 1,000 decisions. A dotted line shows the maximum of g.
 
         Examples:
             >>> import adeu, gymnasium
@@ -284,22 +293,21 @@ class Behavior:
         if np.isnan(self._history.spreads).all():
             raise ValueError(
                 "Behavior.plot takes at least one decision, there is none yet: call act() first "
-                "(a framework's random warm-up does not call it)"
+                "(the random warm-up of a framework does not call it)"
             )
         return plot.draw(self._course, self._history, self.step, self.explorer.g.ceiling)
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything that `load` needs to resume bit for bit, without pickle.
+        """Save everything that `load` needs to resume bit for bit, without pickle.
 
-        The learned state of a `from_host` object is saved if its f has a `state`; if it learns without one, a warning
-        is issued.
+        The learned state of a `from_host` is saved if it has a `state`; if it learns without one, `save` warns.
         """
         storage.save(path, self._header, self._tree(), host_states(self._hosts, stacklevel=4))
 
     @one_at_a_time
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Resumes from a file saved by a behavior with equal parts and the same number of environments."""
+        """Resume from a file saved by a behavior with equal parts and the same number of environments."""
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
@@ -307,7 +315,7 @@ class Behavior:
         self.step, self._updates = map(int, counters)
 
     def __copy__(self) -> Behavior:
-        """An independent copy, which shares `from_host` objects and the encoder."""
+        """Return an independent copy; only the `from_host` objects and the encoder are shared."""
         other = object.__new__(type(self))
         other.__dict__ |= self.__dict__ | {
             "_warned": set(self._warned),
@@ -326,7 +334,7 @@ class Behavior:
         return self.state, self.carry, self._idle, self._paid, self._history, self._course, counters
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
-        """Checks the values of f, g and D, and returns the decision as numpy arrays."""
+        """Check the values of f, g and D, and return the decision as numpy arrays."""
         action, numbers = np.asarray(packed.action), np.array(packed.numbers)
         uncertainty, spread, deviation = numbers[:3]
         explored, asked, fine = numbers[3:] != 0
@@ -358,7 +366,7 @@ class Behavior:
             self._warn(
                 "top",
                 f"{self.explorer.g!r} gave its largest spread in {self.saturation:.0%} of the last {WINDOW} "
-                f"steps, so it cannot tell states apart there. {advise(self.explorer, 'top')}",
+                f"steps, so it does not distinguish states. {advise(self.explorer, 'top')}",
             )
         dead = 0.0 if is_chosen(self.explorer) else self._history.share(self.explorer.g.dead)
         if dead > OFTEN:
@@ -369,7 +377,7 @@ class Behavior:
             )
 
     def _count_size(self, size: int) -> None:
-        """Warns of too many batch sizes: each one compiles a function that stays in memory."""
+        """Warn of too many batch sizes: for each one, a function is compiled that stays in memory."""
         if "batch" in self._warned or size in self._batch_sizes:
             return
         self._batch_sizes.add(size)
@@ -377,8 +385,8 @@ class Behavior:
             self._warn(
                 "batch",
                 f"update() got batches of {len(self._batch_sizes)} sizes, {sorted(self._batch_sizes)}: each new size "
-                "compiles again, which takes time, and memory that is never freed. Use one batch size, or a few: "
-                "drop the incomplete last batch of a data set, or fill it with repeated transitions.",
+                "is compiled again, which takes time, and memory that is never freed. Use one batch size, or a few: "
+                "drop the incomplete last batch of a data set, or fill it up with repeated transitions.",
             )
 
     def _warn(self, topic: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""f as an intrinsic reward: Gymnasium wrappers that pay for reaching uncertain states."""
+"""f as an intrinsic reward: Gymnasium wrappers that reward reaching uncertain states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INFO = "adeu/bonus"
 
 
 class _Paying(RecordConstructorArgs):
-    """What both wrappers share. They keep their arguments, so that Gymnasium can recreate them from their `spec`."""
+    """The base class of both wrappers. It records their arguments: Gymnasium can recreate them from `spec`."""
 
     payer: Payer
 
@@ -31,42 +31,42 @@ class _Paying(RecordConstructorArgs):
 
     @property
     def state(self) -> State:
-        """What f has learned."""
+        """The learned state of f."""
         return self.payer.state
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes what f has learned, the last steps and the deviation, without pickle."""
+        """Save the learned state of f, the last steps and the deviation to a file, without pickle."""
         self.payer.save(path)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Resumes from a file that a bonus of an equal f saved, with as many environments. Reset them afterwards."""
+        """Resume from a file saved with an equal f and the same number of environments. Reset them afterwards."""
         self.payer.load(path)
 
 
 class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
-    """Adds an intrinsic reward to an environment's own: how uncertain f is in the state that a step led to.
+    """Adds an intrinsic reward to that of an environment: the uncertainty f in the next state.
 
         r' = r + scale * f(s') / deviation
 
-    f measures s' with what it knew before the step, then learns it: counts from every step, networks from the last
-    `batch` steps, every `every` steps. The state in which an episode ends is measured and learned like any other.
-    The deviation is the running standard deviation of the discounted sum of f, as in RND; a scale then has about the
-    same effect for every f. `info["adeu/bonus"]` is the amount added.
+    f measures s' before it learns from the step: counts learn from every step, networks from the last `batch` steps,
+    every `every` steps. The final state of an episode is treated like any other. The deviation is the running
+    standard deviation of the discounted sum of f, as in RND, so that a scale has about the same effect for every f.
+    `info["adeu/bonus"]` is the added amount.
 
     A vector of environments shares one f: `Bonus(vector, f)` returns a `VectorBonus`, in any autoreset mode. f sees
     observations, and a cost where `info` has one. An f that needs an agent (`EnsembleStd`, `TdError`) is rejected,
-    and so is one that remembers earlier steps of an episode. `Rollouts(f)` pays as f does.
+    and so is one that depends on earlier steps of an episode. `Rollouts(f)` gives the same bonus as f.
 
     Args:
         env: a Gymnasium environment or a vector of them.
         f: a `Mechanism`.
-        scale: the reward for one deviation of f, >= 0.
-        normalize: whether f is divided by the deviation; False pays scale * f(s').
-        gamma: the discount of the sum whose deviation is taken.
+        scale: the factor of the bonus, >= 0.
+        normalize: whether f is divided by the deviation; otherwise the bonus is scale * f(s').
+        gamma: the discount of the sum of f.
         every: the number of steps between two updates of f; in a vector, the steps of all environments count.
-        batch: how many of the last steps an update learns from; the first update waits for as many.
-        seed: of f's random numbers.
-        encoder: from a batch of observations to one vector, or one state index, for each; see `Behavior`.
+        batch: the number of last steps that an update learns from; the first update is after as many steps.
+        seed: the seed of f.
+        encoder: maps a batch of observations to one vector or state index each; see `Behavior`.
 
     Examples:
         >>> import adeu, gymnasium
@@ -80,7 +80,7 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
     """
 
     def __new__(cls, env: Any = None, *arguments: Any, **settings: Any) -> Any:
-        """A vector of environments gets a `VectorBonus`."""
+        """Return a `VectorBonus` for a vector of environments."""
         return VectorBonus(env, *arguments, **settings) if isinstance(env, VectorEnv) else super().__new__(cls)
 
     def __init__(
@@ -117,11 +117,11 @@ class Bonus(gymnasium.Wrapper[Any, Any, Any, Any], _Paying):
 
 
 class VectorBonus(VectorWrapper[Any, Any, Any, Any, Any], _Paying):
-    """`Bonus` for a vector of environments, with one f for all; see there.
+    """`Bonus` for a vector of environments that share one f.
 
-    The step in which an environment only resets (autoreset NEXT_STEP) is neither paid nor learned from. Under
-    SAME_STEP the last observation of an episode is the one in `info["final_obs"]`. `info["adeu/bonus"]` has a number
-    for each environment, `info["_adeu/bonus"]` which of them were paid.
+    A step in which an environment only resets (autoreset NEXT_STEP) gives no bonus and is not learned from. Under
+    SAME_STEP the final observation of an episode is `info["final_obs"]`. `info["adeu/bonus"]` has the bonus of each
+    environment, `info["_adeu/bonus"]` whether it got one.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The course of training: what uncertainty and spread were like at moments from its start to now."""
+"""The course of training: uncertainty and spread at moments from its start to now."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ LEVELS = (PERCENTILES["spread_p10"], 50.0, PERCENTILES["spread_p90"])
 
 
 class Course(NamedTuple):
-    """Percentiles at up to 256 moments, however long the training is: arrays, written in place.
+    """Percentiles at up to 256 moments of a training run of any length, in arrays that are written in place.
 
-    Moments lie 100 decisions apart at first. When all places are taken, every second moment is dropped, and from
-    there on they lie twice as far apart.
+    Moments are 100 decisions apart at first. When the arrays are full, every second moment is dropped, and the
+    distance is doubled.
     """
 
     steps: NDArray[np.int64]
-    """Environment steps before each moment."""
+    """The number of environment steps before each moment."""
     bands: NDArray[np.float32]
-    """At each moment, of f(s) and g(f(s)): the 10th, 50th and 90th percentile over the decisions since the moment
-    before, the last 1,000 at most, in which f was asked; NaN if it never was."""
+    """The 10th, 50th and 90th percentile of f(s) and g(f(s)) at each moment, over the decisions since the previous
+    moment, at most the last 1,000, in which f determined the spread; NaN if there are none."""
 
     @classmethod
     def empty(cls) -> Course:
         return cls(np.zeros(MOMENTS, np.int64), np.full((MOMENTS, 2, len(LEVELS)), np.nan, np.float32))
 
     def follow(self, step: int, history: History) -> None:
-        """Takes in the last decision of the history, before which so many steps were taken."""
+        """Include the last decision of the history; `step` is the number of environment steps before it."""
         acts = int(history.acts)
         every = _distance(acts)
         if every != _distance(acts - 1):
             for places in self:
-                places[: MOMENTS // 2] = places[1::2]  # those at multiples of the new distance
+                places[: MOMENTS // 2] = places[1::2]  # moments at multiples of the new distance
         if acts % every == 0:
             moment = acts // every - 1
             self.steps[moment], self.bands[moment] = step, _band(history, every)
 
     def until(self, step: int, history: History) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Steps and bands of all moments, and of the decisions since the last one, up to now."""
+        """Return steps and bands of all moments, and of the decisions since the last moment."""
         moments, since = divmod(int(history.acts), _distance(int(history.acts)))
         steps, bands = self.steps[:moments], self.bands[:moments]
         if since:
@@ -52,7 +52,7 @@ class Course(NamedTuple):
 
 
 def _distance(acts: int) -> int:
-    """Decisions between two moments, after so many decisions."""
+    """Return the number of decisions between two moments, after `acts` decisions."""
     return FIRST << (acts // (FIRST * (MOMENTS + 1))).bit_length()
 
 

@@ -11,20 +11,20 @@ TINY = 1e-8
 
 
 class Deviation(NamedTuple):
-    """The returns of n environments and their running moments: arrays, written in place."""
+    """The returns of n environments and their running moments, in arrays that are written in place."""
 
     returns: NDArray[np.float64]
     """The discounted sum of each environment's rewards; it continues across episodes."""
     moments: NDArray[np.float64]
-    """How many returns were seen, their mean and their sum of squared differences from it."""
+    """The number of returns, their mean, and the sum of squared differences from the mean."""
 
     @classmethod
     def empty(cls, num_envs: int) -> Deviation:
-        """Counts the returns of 0 before the first reward, so that the deviation is positive from the start."""
+        """Return moments that include a return of 0 per environment, so that the first deviation is positive."""
         return cls(np.zeros(num_envs), np.array([num_envs, 0.0, 0.0]))
 
     def add(self, rewards: NDArray[np.float64], fresh: NDArray[np.bool_], gamma: float) -> float:
-        """Adds a reward of each environment that is `fresh`; returns the new standard deviation."""
+        """Add a reward of each `fresh` environment; return the new standard deviation."""
         self.returns[fresh] = gamma * self.returns[fresh] + rewards[fresh]
         new = self.returns[fresh]
         count, mean, squares = self.moments

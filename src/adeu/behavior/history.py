@@ -1,4 +1,4 @@
-"""The last decisions, step by step, and how many of their spreads lie at an end of g."""
+"""The last decisions, and the share of their spreads at an end of g's range."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ WINDOW = 1000
 
 
 class History(NamedTuple):
-    """The last 1,000 decisions of n environments: rings of arrays, written in place."""
+    """The last 1,000 decisions of n environments, in ring buffers that are written in place."""
 
     uncertainties: NDArray[np.float32]
+    """NaN where an environment was idle."""
     spreads: NDArray[np.float32]
-    """NaN, as uncertainties are, where an environment was idle."""
+    """NaN where an environment was idle."""
     asked: NDArray[np.bool_]
-    """Where f decided the spread."""
+    """Whether f determined the spread."""
     ages: NDArray[np.int32]
-    """How many decisions of the same episode went before."""
+    """The number of earlier decisions in the same episode."""
     age: NDArray[np.int32]
-    """The same of the next decision of each environment."""
+    """The age of the next decision of each environment."""
     acts: NDArray[np.int64]
-    """How many decisions were made."""
+    """The total number of decisions."""
 
     @classmethod
     def empty(cls, num_envs: int) -> History:
@@ -45,7 +46,7 @@ class History(NamedTuple):
         asked: NDArray[np.bool_],
         idle: NDArray[np.bool_],
     ) -> None:
-        """Notes a decision of each environment that is not idle; f is not asked where one is."""
+        """Record a decision of each environment; `asked` must be False for idle ones."""
         place = int(self.acts) % WINDOW
         self.uncertainties[place] = np.where(idle, np.nan, uncertainty)
         self.spreads[place] = np.where(idle, np.nan, spread)
@@ -55,15 +56,15 @@ class History(NamedTuple):
         self.acts[...] += 1
 
     def begin(self, begun: NDArray[np.bool_]) -> None:
-        """Begins an episode in these environments."""
+        """Start an episode in these environments."""
         self.age[begun] = 0
 
     def recent(self, ring: NDArray[Any], most: int = WINDOW) -> NDArray[Any]:
-        """The last rows of one of the rings, `most` at most, oldest first."""
+        """Return the last rows of a ring buffer, at most `most`, oldest first."""
         acts = int(self.acts)
         return ring[np.arange(acts - min(acts, most, WINDOW), acts) % WINDOW]
 
     def share(self, at: Callable[[NDArray[Any]], NDArray[Any]]) -> float:
-        """Among the spreads that f decided, the share that is `at` an end of g."""
+        """Return the share of spreads for which `at` is true, among those that f determined."""
         spreads = self.spreads[self.asked]
         return float(np.mean(at(spreads))) if spreads.size else 0.0

@@ -1,7 +1,7 @@
-"""What an object outside of JAX has learned, as JSON and arrays, without pickle.
+"""Convert the state of an object outside of JAX to JSON and arrays, without pickle, and back.
 
-A state is nested dicts, lists and tuples of numpy arrays, torch tensors, numbers, text and None, as torch's
-`state_dict` returns it. JSON keeps its structure; each array is a separate entry.
+A state consists of nested dicts, lists and tuples of numpy arrays, torch tensors, numbers, text and None, like the
+`state_dict` of torch. Its structure is stored as JSON; each array is a separate entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def pack(name: str, state: Any) -> Arrays:
-    """A state as arrays: `name` holds its structure, `name.0`, `name.1`, ... its arrays.
+    """Convert a state to arrays: `name` holds its structure, `name.0`, `name.1`, ... its arrays.
 
     Examples:
         >>> from adeu.behavior import host_state
@@ -35,11 +35,11 @@ def pack(name: str, state: Any) -> Arrays:
 
 
 def unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The state from the arrays that `pack` returned; rejects any other arrays."""
+    """Convert the arrays that `pack` returned back to the state; reject other arrays."""
     used: set[str] = set()
     state = _state(name, json.loads(arrays[name].tobytes()), arrays, used)
     if unused := set(arrays) - used - {name}:
-        raise ValueError(f"{name} does not name {sorted(unused)}")
+        raise ValueError(f"{name} does not refer to {sorted(unused)}")
     return state
 
 
@@ -61,7 +61,7 @@ def _form(place: str, value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _array(value: Any) -> tuple[str, np.ndarray | None]:
-    """How an array is restored, and its numbers; None if numpy does not support it."""
+    """Return the kind of an array, for `_state`, and its values; None if numpy does not support it."""
     torch = sys.modules.get("torch")
     try:
         if torch is not None and isinstance(value, torch.Tensor):
@@ -84,7 +84,7 @@ def _state(name: str, form: Any, arrays: Mapping[str, np.ndarray], used: set[str
         return value
     entry = f"{name}.{value}"
     if entry in used or arrays[entry].dtype.kind not in "biufc":
-        raise ValueError(f"{name} names {entry} twice, or it has no numbers")
+        raise ValueError(f"{name} refers to {entry} twice, or {entry} is not numeric")
     used.add(entry)
     if kind == "tensor":
         # A file must not make Python import torch.

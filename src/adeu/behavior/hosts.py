@@ -1,4 +1,4 @@
-"""The mechanisms that are computed outside of JAX (`from_host`), and what they have learned."""
+"""Mechanisms that are computed outside of JAX (`from_host`), and their learned states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adeu.mechanisms.custom import FromHost
 
 
 def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
-    """All of them, at any depth in the parts; rejects two of one name."""
+    """Return all `FromHost` mechanisms, at any depth in the parts; reject duplicate names."""
 
     def find(part: LearningPart) -> list[FromHost]:
         return [part] if isinstance(part, FromHost) else [host for inner in part.parts for host in find(inner)]
@@ -25,22 +25,22 @@ def hosts_of(parts: Iterable[LearningPart]) -> list[FromHost]:
 
 
 def host_states(hosts: Sequence[FromHost], stacklevel: int = 3) -> dict[str, Any]:
-    """The states to be saved, by name; warns if one learns but has no state to save."""
+    """Return the states to save, by name; warn of a host that learns but has no `state`."""
     for host in hosts:
         if host.learn is not None and host.state is None:
             warnings.warn(
-                f"What {host!r} has learned is not saved, and load() will not restore it: pass from_host(..., "
-                "state=..., set_state=...), or state=an object with state_dict and load_state_dict, such as a torch "
-                "module.",
+                f"The learned state of {host!r} is not saved, and load() will not restore it: pass from_host(..., "
+                "state=..., set_state=...), or as state an object with state_dict and load_state_dict, such as a "
+                "torch module.",
                 stacklevel=stacklevel,
             )
     return {host.name: host.state() for host in hosts if host.state is not None}
 
 
 def restore_hosts(source: str, hosts: Sequence[FromHost], states: Mapping[str, Any]) -> None:
-    """Restores the saved states: of all hosts or, if one rejects its own, of none."""
+    """Restore the saved states of all hosts; if a host rejects its state, restore none."""
     kept = [host for host in hosts if host.name in states]
-    # What state() returns may share memory with the object: copies are kept for a rollback.
+    # state() may return views of the object's memory, so copies are kept for a rollback.
     before = storage.unpack_hosts(
         {entry: array.copy() for entry, array in storage.pack_hosts(host_states(kept)).items()}, list(states)
     )
@@ -50,7 +50,7 @@ def restore_hosts(source: str, hosts: Sequence[FromHost], states: Mapping[str, A
     except Exception as error:
         for each in kept:
             _set(each, before[each.name])
-        raise ValueError(f"{source}: {host.name} cannot take the state that was saved ({error})") from error
+        raise ValueError(f"{source}: {host.name} rejects the saved state ({error})") from error
 
 
 def _set(host: FromHost, state: Any) -> None:

@@ -1,4 +1,4 @@
-"""The interface of an environment: its spaces, and how its numbers are read and checked."""
+"""The interface of an environment: its spaces, and how its data are read and checked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class Interface:
     """Reads the data of an environment, or of a vector of them, into arrays with a leading axis.
 
-    Discrete states and actions count from 0 inside, from the space's `start` outside.
+    Discrete states and actions are numbered from 0 internally, from the space's `start` outside.
 
     Args:
-        env: has `observation_space` and `action_space`; a vector also `num_envs`.
+        env: an object with `observation_space` and `action_space`; a vector also has `num_envs`.
         encoder: see `Behavior`.
     """
 
@@ -61,32 +61,32 @@ class Interface:
         sizes = [np.size(leaf) for leaf in jax.tree.leaves(self.example)]
         if not all(sizes) or not sizes:
             what = "observation space" if encoder is None else "encoder's output"
-            check.refuse("Behavior", what, "at least one number, in each of its parts", states)
+            check.refuse("Behavior", what, "at least one number in each of its parts", states)
         if self._num_actions is None and not all(self._action_shape):
             check.refuse("Behavior", "env", "an action space with at least one number", actions)
 
     def require_actions(self) -> None:
-        """Rejects an action space that a D cannot sample from."""
+        """Reject an action space that a D cannot sample from."""
         from gymnasium.spaces import Box, Discrete
 
         if not isinstance(self.action_space, Box | Discrete):
             check.refuse("Behavior", "env", "an action space that is Box or Discrete", self.action_space)
 
     def nothing(self, cost: bool) -> Transition:
-        """A batch of transitions of zeros, as `transition` returns them."""
+        """Return a batch of transitions, all zeros, with the shapes that `transition` returns."""
         number, flag = np.zeros(self.num_envs, self._float), np.zeros(self.num_envs, bool)
         action = np.zeros((self.num_envs, *self._action_shape), self._action_dtype)
         return Transition(self._raw, action, number, self._raw, flag, flag, number if cost else None)
 
     def observation(self, obs: object, lead: int | None, name: str = "observation") -> Observation:
-        """The environment's own observations, checked."""
+        """Return checked observations, before encoding."""
         raw = arrays.read_tree(name, obs, self._raw, lead)
         if self._states is not None and isinstance(raw, np.ndarray):
             _check_members(name, raw, self._states)
         return raw
 
     def encode(self, raw: Observation, lead: int) -> Observation:
-        """What the mechanisms see of checked observations."""
+        """Encode checked observations for the parts."""
         if self._encoder is None:
             return raw - self._first_state if self._first_state and isinstance(raw, np.ndarray) else raw
         return arrays.read_tree("the encoder's output", self._encoder(raw), self.example, lead)
@@ -98,12 +98,12 @@ class Interface:
     def action_mask(self, mask: object) -> np.ndarray:
         allowed = arrays.read("action_mask", mask, self._center_shape, np.dtype(bool), self.lead)
         if not allowed.reshape(self.num_envs, -1).any(axis=1).all():
-            what = "allowed action" if self._num_actions is not None else "dimension that is free to explore"
+            what = "allowed action" if self._num_actions is not None else "dimension that may explore"
             raise ValueError(f"action_mask takes at least one {what} per environment, got {mask}")
         return allowed
 
     def given(self, given: Mapping[str, object], lead: int | None, asked: frozenset[str]) -> dict[str, np.ndarray]:
-        """Further arrays that an agent passes and a part needs, with an entry for each environment."""
+        """Return the agent's further inputs that a part uses, checked, with a leading axis of environments."""
         for name in given.keys() & set(RESERVED):
             raise ValueError(f"{name} is reserved: it is one of {', '.join(RESERVED)}")
         offered = {name: arrays.to_numpy(value).copy() for name, value in given.items() if name in asked}
@@ -121,14 +121,14 @@ class Interface:
         return offered
 
     def _check_q_values(self, shape: tuple[int, ...]) -> None:
-        """Rejects Q-values for the other kind of action space, which f could not distinguish."""
+        """Reject Q-values for the other kind of action space; f could not detect them."""
         actions = () if self._num_actions is None else (self._num_actions,)
         if not shape or shape[1:] != actions:
             takes = "(critics,)" if self._num_actions is None else f"(critics, {self._num_actions})"
             raise ValueError(f"q_values takes shape {takes} per environment in {self.action_space}, got {shape}")
 
     def transition(self, transition: object, info: Mapping[str, Any] | None) -> Transition:
-        """A step's transition; `info` adds a cost and the real last observation of an episode."""
+        """Return the checked transition of a step; `info` adds a cost and the final observation of an episode."""
         step, info = self._read(transition, self.lead), {} if info is None else info
         if not isinstance(info, Mapping):
             raise TypeError(f"info takes the environment's mapping, got {type(info).__name__}")
@@ -139,12 +139,12 @@ class Interface:
         return step._replace(next_obs=last)
 
     def _final(self, obs: object) -> Observation:
-        """The last observation of one environment, checked."""
+        """Return the checked final observation of one environment."""
         final: Observation = jax.tree.map(lambda leaf: leaf[0], self.observation(obs, None, "info['final_obs']"))
         return final
 
     def _cost(self, info: Mapping[str, Any]) -> np.ndarray | None:
-        """The cost in `info`; of an environment that reset itself within the step, the cost in `final_info`."""
+        """Return the cost in `info`, or in `final_info` for an environment that was reset within the step."""
         cost = self._numbers("info['cost']", info["cost"], self.lead) if "cost" in info else None
         if "cost" not in info.get("final_info", ()):
             return cost
@@ -152,12 +152,12 @@ class Interface:
         return np.where(info["_final_info"], final, 0.0 if cost is None else cost).astype(self._float)
 
     def batch(self, batch: object) -> Transition:
-        """Transitions along a leading axis, or a list of them."""
+        """Return a checked batch, from stacked transitions or from a list."""
         if isinstance(batch, list) and batch:
             batch = self._stack(batch)
         size = arrays.to_numpy(_field(batch, "reward")).shape[:1]
         if size in ((), (0,)):
-            raise ValueError("batch takes transitions along a leading axis, at least one; its reward has none")
+            raise ValueError("batch takes at least one transition, along a leading axis; its reward has none")
         return self._read(batch, size[0])
 
     def _stack(self, batch: list[Any]) -> dict[str, Any]:
@@ -169,16 +169,16 @@ class Interface:
             if all(leaf.dtype.kind != "O" for leaf in jax.tree.leaves(stacked)):
                 return stacked
         except (ValueError, TypeError):
-            pass  # an error of numpy or JAX: read the rows one by one to name the one at fault
+            pass  # an error of numpy or JAX: read row by row to find the invalid one
         for index, row in enumerate(rows):
             try:
                 self._read(row, None)
             except ValueError as error:
                 raise ValueError(f"batch[{index}]: {error}") from None
-        raise ValueError("batch takes transitions that are alike: all with a cost, or none")
+        raise ValueError("batch takes transitions of the same kind: all with a cost, or none")
 
     def encode_transition(self, transition: Transition) -> Transition:
-        """What the mechanisms see of a checked transition."""
+        """Encode a checked transition for the parts."""
         lead, first = len(transition.reward), self._first_action
         obs = self.encode(transition.obs, lead)
         same = transition.next_obs is transition.obs
@@ -189,7 +189,7 @@ class Interface:
         )
 
     def action(self, action: np.ndarray) -> np.ndarray:
-        """A decision's actions, finite numbers, in the environment's own type and numbering."""
+        """Convert the finite actions of a decision to the type and numbering of the environment."""
         if action.shape != (self.num_envs, *self._action_shape):
             shape = action.shape[1:]
             raise ValueError(f"D must return an action of shape {self._action_shape}, it returned shape {shape}")
@@ -226,7 +226,7 @@ def _check_members(name: str, values: np.ndarray, space: Discrete) -> None:
 
 
 def _space(env: object, name: str) -> Space[Any]:
-    """A space of one environment, also where `env` is a vector."""
+    """Return the space of a single environment, even if `env` is a vector."""
     space: Space[Any] = getattr(env, f"single_{name}", getattr(env, name))
     return space
 

@@ -1,4 +1,4 @@
-"""The compiled functions of an f without an explorer; equal ones share them."""
+"""The compiled functions of an f without an explorer, shared by equal fs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MeasuredMechanism(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def measured(f: Mechanism) -> MeasuredMechanism:
-    """The functions of an f that carries nothing from step to step."""
+    """Return the compiled functions of an f that carries nothing from step to step."""
 
     def init(seed: Array, obs: Any) -> State:
         return f.init(jax.random.key(seed), jax.tree.map(lambda x: x[0], obs))
@@ -38,7 +38,7 @@ def measured(f: Mechanism) -> MeasuredMechanism:
         return jax.vmap(one)(jax.random.split(key_measure, count), obs, given)
 
     def observe(state: State, order: Array, count: Array, step: Array, transitions: Transition) -> State:
-        """Observes the first `count` of the transitions, in the order given."""
+        """Observe the transitions `order[:count]`, in this order."""
 
         def fold(i: Array, state: State) -> State:
             return f.observe(state, jax.tree.map(lambda x: x[order[i]], transitions), step=step)

@@ -1,4 +1,4 @@
-"""Serializes calls of an object's methods from several threads."""
+"""Serialize calls of an object's methods from several threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 
 class Turn:
-    """A reentrant lock. A copy of it, deep or pickled, is a new lock."""
+    """A reentrant lock. A deep or pickled copy is a new lock."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -28,11 +28,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def one_at_a_time(method: Method) -> Method:
-    """A method that waits until no other thread is in such a method of the same object, whose `_turn` is a `Turn`."""
+    """Decorate a method to hold the lock `self._turn`, a `Turn`, while it runs."""
 
     @functools.wraps(method)
-    def taking_turns(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def locked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._turn:
             return method(self, *args, **kwargs)
 
-    return cast(Method, taking_turns)
+    return cast(Method, locked)

@@ -1,8 +1,8 @@
-"""An f as a reward: numpy in, numpy out. Measures each state that an environment reaches, then learns from it.
+"""f as a reward, with numpy inputs and outputs. f measures each state that is reached, then learns from it.
 
-values = measure(next_obs)            with what f knew before the step
-state  = observe(the step)            every step, for counts
-state  = update(the last steps)       every `every` steps, for networks
+values = measure(next_obs)            with the state of f before the step
+state  = observe(step)                every step, for counts
+state  = update(last steps)           every `every` steps, for networks
 bonus  = scale * values / deviation
 """
 
@@ -28,7 +28,7 @@ from adeu.core.contract import LearningPart, Mechanism, Transition
 from adeu.registry import describe
 
 AGENTS = ("center", "action_mask", "explored")
-"""The names that are always given to an f in an explorer, but exist only for decisions."""
+"""The names that an explorer always passes to f, which a bonus does not have."""
 
 
 class PayerSettings(TypedDict, total=False):
@@ -43,7 +43,7 @@ class PayerSettings(TypedDict, total=False):
 
 
 class Payer:
-    """What `Bonus` pays in an environment or in a vector of them; see there for the arguments."""
+    """Computes the bonus in an environment or a vector of them; see `Bonus` for the arguments."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Payer:
         return "update" in self.f.learns_from
 
     def pay(self, step: Transition, info: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The bonus of each environment for the step that led to `step.next_obs`, and which of them are paid."""
+        """Return the bonus of each environment for a step to `step.next_obs`, and which environments get one."""
         came = self._interface.transition(step._replace(obs=step.next_obs), info)
         came = came._replace(obs=came.next_obs, cost=self._cost(came))
         encoded, fresh = self._interface.encode_transition(came), ~self._idle
@@ -96,7 +96,7 @@ class Payer:
         return self.scale * (values / deviation if self.normalize else values), fresh
 
     def begin(self, began: Any = None) -> None:
-        """Notes that an environment was reset by hand, where `began` is true; None: everywhere."""
+        """Record a manual reset of the environments for which `began` is true, by default of all."""
         self._idle = np.zeros_like(self._idle) if began is None else self._idle & ~np.asarray(began, bool)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -172,7 +172,7 @@ def _check_actions(space: Any) -> None:
 
 
 def _check_alone(f: Mechanism, computed: set[str]) -> None:
-    """Rejects an f that needs what an environment does not have."""
+    """Reject an f that needs inputs that an environment does not have."""
     learning = f.needs("observe") | f.needs("update")
     missing = (f.needs("measure") - computed) | (learning - {"cost"}) | _decisions(f)
     if missing:
@@ -183,7 +183,7 @@ def _check_alone(f: Mechanism, computed: set[str]) -> None:
 
 
 def _decisions(part: LearningPart) -> set[str]:
-    """Which of `AGENTS` it requires."""
+    """Return the names in `AGENTS` that a part requires."""
     parameters = inspect.signature(getattr(part, part.hooks[0])).parameters.values()
     own = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
     return own.intersection(AGENTS).union(*(_decisions(inner) for inner in part.parts))

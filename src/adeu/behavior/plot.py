@@ -1,4 +1,4 @@
-"""The picture of a behavior: uncertainty and spread over training, and within the last episodes."""
+"""The plot of a behavior: uncertainty and spread over training, and within the last episodes."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 EPISODES = 5
 WIDE = 100.0
-"""Where the largest value is more than so many times the smallest, the axis is logarithmic."""
+"""The ratio of the largest to the smallest value above which the axis is logarithmic."""
 ROWS = {"uncertainty f(s)": "#d55e00", "spread g(f(s))": "#0072b2"}
-"""What is drawn, each in its colour."""
+"""The label and colour of each row."""
 
 
 class Episode(NamedTuple):
-    """The decisions of an episode, as far as the history reaches."""
+    """The decisions of an episode that are still in the history."""
 
     ages: NDArray[np.int32]
     values: NDArray[np.float32]
-    """f(s) and g(f(s)), a row each."""
+    """f(s) in the first row, g(f(s)) in the second."""
 
 
 def draw(course: Course, history: History, step: int, ceiling: float | None) -> Figure:
-    """The picture after `step` steps; `ceiling` is g's."""
+    """Return the plot after `step` steps; `ceiling` is that of g."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -47,7 +47,7 @@ def draw(course: Course, history: History, step: int, ceiling: float | None) -> 
         for each in axes[1]:
             each.axhline(ceiling, color="gray", linestyle=":")
     axes[0, 0].set_title("over training: median, 10th to 90th percentile", fontsize=10, loc="left")
-    axes[0, 1].set_title(f"in the last episodes ({len(episodes)}), the latest darkest", fontsize=10, loc="left")
+    axes[0, 1].set_title(f"in the last episodes ({len(episodes)}), latest darkest", fontsize=10, loc="left")
     for below, label in zip(axes[1], ("steps of training", "steps of the episode"), strict=True):
         below.set_xlabel(label)
         below.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -61,7 +61,7 @@ def _draw_course(axes: Axes, steps: NDArray[np.int64], band: NDArray[np.float32]
     axes.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
     _scale(axes, band.ravel())
     if np.isnan(median).all():
-        axes.text(0.5, 0.5, "f was never asked", transform=axes.transAxes, ha="center", color="gray")
+        axes.text(0.5, 0.5, "f was not used", transform=axes.transAxes, ha="center", color="gray")
 
 
 def _draw_episodes(axes: Axes, lines: list[tuple[NDArray[np.int32], NDArray[np.float32]]], color: str) -> None:
@@ -77,7 +77,7 @@ def _scale(axes: Axes, values: NDArray[np.float32]) -> None:
 
 
 def last_episodes(history: History) -> list[Episode]:
-    """The last episodes of all environments in the history, in the order in which they ended."""
+    """Return the last episodes of all environments in the history, in the order in which they ended."""
     ages = history.recent(history.ages)
     values = np.stack([history.recent(history.uncertainties), history.recent(history.spreads)])
     found = []

@@ -1,4 +1,4 @@
-"""The most recent steps, from which an f learns when there is no agent with batches."""
+"""A buffer of recent steps, from which an f learns if there is no agent that provides batches."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from adeu.core.contract import Transition
 
 
 class Recent(NamedTuple):
-    """A ring buffer of transitions: arrays, written in place."""
+    """A ring buffer of transitions, in arrays that are written in place."""
 
     rows: Transition
     added: NDArray[np.int64]
-    """How many were added in total."""
+    """The total number of transitions added."""
 
     @classmethod
     def empty(cls, like: Transition, size: int) -> Recent:
-        """Room for `size` transitions of this kind; `like` is a batch of any length."""
+        """Return an empty buffer for `size` transitions; `like` is an example batch of any length."""
         rows = jax.tree.map(lambda leaf: np.zeros((size, *leaf.shape[1:]), leaf.dtype), like)
         return cls(rows, np.zeros((), np.int64))
 
@@ -29,7 +29,7 @@ class Recent(NamedTuple):
         return int(self.added) >= len(self.rows.reward)
 
     def add(self, transitions: Transition, fresh: NDArray[np.bool_]) -> None:
-        """Adds those of the batch that are `fresh`, in place of the oldest."""
+        """Add the transitions of a batch that are `fresh`; they replace the oldest."""
         size = len(self.rows.reward)
         chosen = np.flatnonzero(fresh)[-size:]
         places = (int(self.added) + np.arange(len(chosen))) % size

@@ -1,4 +1,4 @@
-"""Converts trees of arrays to numpy arrays by name, and stores them in one file, which may be untrusted."""
+"""Save trees of arrays to a file, and load them; the file may be untrusted."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from adeu.core.json_data import Json, parse
 
 Tree = TypeVar("Tree")
 ROOM = 16_000_000
-"""The bytes that a file may have beyond twice those of the arrays, for the header, which may be of other parts."""
+"""How many bytes a file may have beyond twice the size of the arrays, for the header."""
 HOST = "host."
-"""The prefix of entries of objects outside of JAX; the object's name follows."""
+"""The prefix of entries of `from_host` objects; the name of the object follows."""
 
 
 def save(
     path: str | os.PathLike[str], header: dict[str, Json], tree: object, hosts: Mapping[str, object] | None = None
 ) -> None:
-    """Writes `header`, the leaves of `tree` and the states of `hosts`; the file is written atomically."""
+    """Write `header`, the leaves of `tree` and the states of `hosts` to a file, atomically."""
     target = Path(path).absolute()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
@@ -37,17 +37,17 @@ def save(
 def load(
     path: str | os.PathLike[str], header: dict[str, Json], like: Tree, hosts: Collection[str] = ()
 ) -> tuple[Tree, dict[str, object]]:
-    """The tree that was saved with this `header`, shaped as `like` is, and the states of the `hosts` of these names.
+    """Return the saved tree, which must have this `header` and the structure of `like`, and the states of `hosts`.
 
-    Reads no array before its size is checked. Only a host knows how large its state may be: with one, the file is
-    bounded by half of the memory.
+    No array is read before its size is checked. The size of a host's state is unknown: with hosts, the limit of the
+    file size is half of the memory.
     """
     expected = arrays_of(like)
     limit = files.largest_arrays() if hosts else ROOM + 2 * sum(array.nbytes for array in expected.values())
     with files.open_regular(Path(path)) as file:
         try:
             if (size := os.fstat(file.fileno()).st_size) > limit:
-                raise ValueError(f"it has {size:,} bytes, at most {limit:,} are expected")
+                raise ValueError(f"it has {size:,} bytes, expected at most {limit:,}")
             reader = npz.NpzReader(file)
             found = parse(reader.array("header").tobytes())
         except Exception as error:  # untrusted bytes may raise anything in zipfile, numpy and json
@@ -70,14 +70,14 @@ def load(
 
 
 def pack_hosts(states: Mapping[str, object]) -> dict[str, np.ndarray]:
-    """The states of hosts, by name, as arrays."""
+    """Convert the states of hosts to named arrays."""
     return {
         entry: array for name, state in states.items() for entry, array in host_state.pack(HOST + name, state).items()
     }
 
 
 def unpack_hosts(arrays: Mapping[str, np.ndarray], hosts: Collection[str]) -> dict[str, object]:
-    """The inverse of `pack_hosts`."""
+    """Convert named arrays back to the states of hosts."""
     own: dict[str, dict[str, np.ndarray]] = {name: {} for name in hosts}
     for entry, array in arrays.items():
         own[entry.removeprefix(HOST).partition(".")[0]][entry] = array
@@ -91,7 +91,7 @@ def _check_header(path: str | os.PathLike[str], data: Json, header: dict[str, Js
         raise ValueError(f"{path} was not written by {header['format']}" + (f" but by {written}" if written else ""))
     for name, value in header.items():
         if json.dumps(found.get(name)) != json.dumps(value):
-            raise ValueError(f"{path} was made with another {name}: {found.get(name)}; here it is {value}")
+            raise ValueError(f"{path} was saved with another {name}: {found.get(name)}; expected {value}")
 
 
 def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
@@ -99,12 +99,12 @@ def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[tuple[int, ...]
 
 
 def arrays_of(tree: object) -> dict[str, np.ndarray]:
-    """The leaves of a tree, by unique names."""
+    """Return the leaves of a tree as named arrays."""
     return {f"leaf_{i}": to_disk(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
 
 
 def tree_of(arrays: Mapping[str, np.ndarray], like: Tree) -> Tree:
-    """The inverse of `arrays_of`: a tree of the structure of `like`."""
+    """Convert named arrays back to a tree with the structure of `like`."""
     leaves, structure = jax.tree.flatten(like)
     if _shapes(arrays) != _shapes(arrays_of(like)):
         raise ValueError("its arrays do not have the shapes of its parts")
@@ -114,7 +114,7 @@ def tree_of(arrays: Mapping[str, np.ndarray], like: Tree) -> Tree:
 
 
 def _is_counter(leaf: object) -> bool:
-    """Whether it is a counter: an array of integers outside of JAX."""
+    """Return whether a leaf is a counter: a numpy array of integers."""
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind == "i"
 
 

@@ -1,4 +1,4 @@
-"""Statistics of the decisions between two evaluations, which a loop or an adapter logs."""
+"""Statistics of the decisions between two evaluations, for logging."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from adeu.core.explorer import Explorer
 COUNTED = ("steps", "uncertainty", "spread", "explored", "deviation", "switches", "episodes")
 PERCENTILES = {"spread_p10": 10.0, "spread_p90": 90.0}
 MOST = 2**20
-"""The number of latest spreads kept for percentiles."""
+"""The largest number of spreads kept for percentiles."""
 
 
 class Tally:
     """Sums over decisions, and their means as columns of metrics.csv.
 
     Args:
-        explorer: whose g says when a spread is saturated, and whose D says how far an action deviates.
+        explorer: its g defines which spreads are saturated, its D whether actions have a deviation.
     """
 
     def __init__(self, explorer: Explorer) -> None:
@@ -32,10 +32,10 @@ class Tally:
     def _clear(self) -> None:
         self._sums = dict.fromkeys(COUNTED, 0.0)
         self._asked = collections.deque[float](maxlen=MOST)
-        """The spreads that f decided."""
+        """The spreads that f determined."""
 
     def add(self, decision: Decision, switches: float = 0.0, episodes: float = 0.0) -> None:
-        """Counts the decision of one environment, or those of several."""
+        """Add the decision of one environment, or the decisions of several."""
         spread, sums = np.asarray(decision.spread), self._sums
         sums["steps"] += spread.size
         for name in ("uncertainty", "spread", "explored", "deviation"):
@@ -45,10 +45,10 @@ class Tally:
         self._asked += spread[np.asarray(decision.asked)].tolist()
 
     def columns(self) -> dict[str, float]:
-        """The figures since the last call, NaN where there is none.
+        """Return the statistics since the last call; NaN without data.
 
         `uncertainty`, `spread`, `explored` and `deviation` are means over steps, `switches` is per episode.
-        `saturated` and the percentiles `spread_p10` and `spread_p90` are over the steps whose spread f decided.
+        `saturated` and the percentiles `spread_p10` and `spread_p90` are over the steps whose spread f determined.
         Discrete actions have no `deviation`.
         """
         sums, asked = self._sums, np.array(self._asked)
@@ -64,7 +64,7 @@ class Tally:
         return row
 
     def scalars(self) -> dict[str, float]:
-        """The same for a logger, by names such as `adeu/spread`: those that exist, without `switches`."""
+        """Return `columns` for a logger, with names such as `adeu/spread`, without NaN and `switches`."""
         row = self.columns()
         return {f"adeu/{name}": row[name] for name in row if name != "switches" and not math.isnan(row[name])}
 

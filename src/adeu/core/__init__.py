@@ -1,1 +1,1 @@
-"""The contract (`contract`), the equation (`explorer`), and how arguments are checked (`check`)."""
+"""The interfaces of parts (`contract`), the equation (`explorer`), and argument checks (`check`)."""

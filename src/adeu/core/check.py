@@ -1,4 +1,4 @@
-"""Checks of a part's arguments: each names the part, the argument, what it takes and what it got."""
+"""Argument checks. Error messages name the part, the argument, the values it takes and the value it got."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 LARGEST_SEED = 2**32 - 1
-"""The largest seed: of larger ones JAX uses only the last 32 bits."""
+"""The largest seed; JAX ignores all but the last 32 bits of larger seeds."""
 
 
 def refuse(owner: Any, argument: str, takes: str, got: Any) -> NoReturn:
@@ -27,7 +27,7 @@ def as_number(
     at_least: float = -math.inf,
     at_most: float = math.inf,
 ) -> float:
-    """A finite Python float within (above, at_most] and [at_least, at_most]."""
+    """Return the value as a float; reject it if it is not finite or out of bounds."""
     bounds = [f"> {above:g}"] * (above > -math.inf)
     bounds += [f">= {at_least:g}"] * (at_least > -math.inf)
     bounds += [f"<= {at_most:g}"] * (at_most < math.inf)
@@ -47,12 +47,12 @@ def as_whole(owner: Any, argument: str, value: Any, *, at_least: int = 1, at_mos
 
 
 def number(part: Any, argument: str, **bounds: float) -> None:
-    """Sets a field to what `as_number` returns."""
+    """Check a field with `as_number`, and convert it."""
     object.__setattr__(part, argument, as_number(part, argument, getattr(part, argument), **bounds))
 
 
 def whole(part: Any, argument: str, *, at_least: int = 1, at_most: float = math.inf) -> None:
-    """Sets a field to what `as_whole` returns."""
+    """Check a field with `as_whole`, and convert it."""
     value = as_whole(part, argument, getattr(part, argument), at_least=at_least, at_most=at_most)
     object.__setattr__(part, argument, value)
 
@@ -71,7 +71,7 @@ def instance(part: Any, argument: str, kind: type, hint: str = "") -> None:
 
 
 def frozen(part: Any, argument: str) -> None:
-    """Makes a field hashable: arrays and (nested) lists become (nested) tuples."""
+    """Make a field hashable: arrays and (nested) lists become (nested) tuples."""
 
     def freeze(value: Any) -> Any:
         if isinstance(value, np.ndarray | np.generic):
@@ -88,7 +88,7 @@ def returned(part: Any, method: str, value: Any, names: tuple[str, ...]) -> tupl
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of an error message about an unknown name: the closest known name, then all of them."""
+    """Return text for an error message about an unknown name: the closest known name, then all known names."""
     known = sorted(known)
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)

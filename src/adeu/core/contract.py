@@ -1,11 +1,11 @@
-"""The contract of the parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D, `Guard`.
+"""The interfaces of the parts in a ~ D(pi(s), g(f(s))): `Mechanism` f, `Normalizer` g, `Distribution` D, `Guard`.
 
-A part is a frozen dataclass: its fields are its hyper-parameters, its methods are pure functions.
-It does not store values that change. They are passed in and returned, and have two lifetimes:
+A part is a frozen dataclass: its fields are hyper-parameters, its methods are pure functions.
+It stores no values that change. These are passed in and returned, and have two lifetimes:
 
 - *state* is learned and shared by all environments; only `observe` and `update` return a new one.
 - *carry* belongs to one environment; only `measure`, `sample` and a guard's call return a new one, and `begin`
-  returns the initial one of an episode.
+  returns the initial carry of an episode.
 
 All methods handle one environment; use `jax.vmap(..., in_axes=(None, 0, ...))` for a batch.
 """
@@ -34,7 +34,7 @@ Hook = Literal["measure", "sample", "exploit", "__call__", "observe", "update"]
 """The methods of parts that take `given`, the keyword arguments that an agent passes."""
 
 RESERVED = ("key", "state", "carry", "f_carry", "obs", "center", "action_mask", "explored", "step")
-"""Names that an agent may not use for its own values in `given`."""
+"""Names that an agent must not use in `given`."""
 
 
 class Transition(NamedTuple):
@@ -57,17 +57,17 @@ class Decision(NamedTuple):
     uncertainty: Any
     spread: Any
     asked: Any = True
-    """Whether f decided the spread: False in a rollout episode and where a guard is active."""
+    """Whether f determined the spread: False in a rollout episode and where a guard is active."""
     deviation: Any = 0.0
-    """How far the action lies from the policy's; see `Distribution.deviation`."""
+    """The distance of the action from the policy's; see `Distribution.deviation`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A value that can be printed, compared, hashed, saved and swept over."""
+    """An immutable value that can be printed, compared, hashed, saved and used in a sweep."""
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        """A copy for these spaces, with open fields filled in and nested parts bound. Raises if they do not fit."""
+        """Return a copy for these spaces, with open fields filled in and nested parts bound; reject unfit spaces."""
 
         def bind(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -81,12 +81,12 @@ class Part:
 class LearningPart(Part):
     """A part that may learn: the base class of f, D and guards.
 
-    By default each method calls the same method of the learning parts among its fields, so that state and carry are
-    tuples with one entry per part. Without such parts, nothing is learned and both are `()`.
+    By default each method calls the same method of the learning parts among its fields; state and carry are then
+    tuples with one entry per part. Without such parts nothing is learned and both are `()`.
     """
 
     hooks: ClassVar[tuple[Hook, ...]]
-    """The methods that take `given`; the first is called for a decision."""
+    """The methods that take `given`; the first one is called for each decision."""
 
     def __init_subclass__(cls) -> None:
         for name in cls.hooks:
@@ -96,7 +96,7 @@ class LearningPart(Part):
 
     @property
     def parts(self) -> tuple[LearningPart, ...]:
-        """The learning parts among its fields, in their order."""
+        """The learning parts among its fields, in field order."""
 
         def find(value: Any) -> list[LearningPart]:
             if isinstance(value, tuple):
@@ -113,14 +113,14 @@ class LearningPart(Part):
 
     @property
     def one_environment(self) -> bool:
-        """Whether it can learn from one environment only, because it depends on the order of transitions."""
+        """Whether it learns from a single environment only, because it depends on the order of transitions."""
         return any(part.one_environment for part in self.parts)
 
     def needs(self, hook: Hook) -> frozenset[str]:
-        """The names in `given` that this method requires, apart from those that are always passed.
+        """Return the names in `given` that this method requires, apart from those that are always passed.
 
-        These are its keyword-only parameters without a default, and those that its parts require. The transition's
-        cost counts as a name too.
+        These are its keyword-only parameters without a default, and the names that its parts require. "cost", a field
+        of the transition, is one of these names.
         """
         if hook not in self.hooks:
             check.refuse(self, "hook", " or ".join(map(repr, self.hooks)), hook)
@@ -130,23 +130,23 @@ class LearningPart(Part):
         return frozenset(own.union(*(part.needs(hook if learns else part.hooks[0]) for part in self.parts)))
 
     def init(self, key: Key, obs: Any) -> State:
-        """The initial state; `obs` is an example observation, whose values do not matter."""
+        """Return the initial state; `obs` is an example observation, only its shape and type matter."""
         return tuple(part.init(part_key, obs) for part, part_key in zip(self.parts, self._keys(key), strict=True))
 
     def begin(self, key: Key, carry: Carry = None) -> Carry:
-        """The initial carry of an episode; `carry` is the last one of the previous episode, None if there is none."""
+        """Return the initial carry of an episode; `carry` is the last one of the previous episode, or None."""
         carries = (None,) * len(self.parts) if carry is None else carry
         return tuple(part.begin(k, c) for part, k, c in zip(self.parts, self._keys(key), carries, strict=True))
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:
-        """Learns from one new transition; called once for each."""
+        """Learn from a new transition; called once for each transition."""
         if not self.parts:
             return state
         states = self._entries("state", state, "observe")
         return tuple(part.observe(s, transition, **given) for part, s in zip(self.parts, states, strict=True))
 
     def update(self, state: State, batch: Transition, **given: Any) -> State:
-        """Learns from a minibatch, whose transitions may repeat."""
+        """Learn from a minibatch; a transition may be in several minibatches."""
         if not self.parts:
             return state
         states = self._entries("state", state, "update")
@@ -163,7 +163,7 @@ class LearningPart(Part):
 
 
 class Mechanism(LearningPart):
-    """f: the agent's uncertainty in s, a non-negative scalar.
+    """f: the agent's uncertainty in state s, a non-negative scalar.
 
     Only `measure` is required; a mechanism that learns also defines `init`, and `observe` or `update`.
     """
@@ -172,7 +172,7 @@ class Mechanism(LearningPart):
 
     @property
     def parts(self) -> tuple[Mechanism, ...]:
-        """The mechanisms among its fields, in their order."""
+        """The mechanisms among its fields, in field order."""
         return tuple(part for part in super().parts if isinstance(part, Mechanism))
 
     @property
@@ -183,24 +183,24 @@ class Mechanism(LearningPart):
         return bool(jax.tree.leaves(jax.eval_shape(self.begin, jax.random.key(0))))
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        """f(s), and the new carry. Declare the names that it needs from `given` as keyword-only parameters."""
+        """Return f(s) and the new carry. Declare names that it needs from `given` as keyword-only parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no measure(key, state, carry, obs, **given)")
 
     def asked(self, carry: Carry) -> Array:
-        """Whether the `measure` call that returned this carry evaluated f; False in a rollout episode."""
+        """Return whether the `measure` call that returned this carry used f; False in a rollout episode."""
         carries = self._entries("carry", carry, "asked") if self.parts else ()
         each = [part.asked(c) for part, c in zip(self.parts, carries, strict=True)]
         return functools.reduce(jnp.logical_and, each, jnp.ones((), bool))
 
     def ask(self, carry: Carry) -> Carry:
-        """Returns a carry that makes the next `measure` evaluate f, even in a rollout episode."""
+        """Return a carry with which the next `measure` uses f, even in a rollout episode."""
         if not self.parts:
             return carry
         carries = self._entries("carry", carry, "ask")
         return tuple(part.ask(c) for part, c in zip(self.parts, carries, strict=True))
 
     def figures(self, state: State) -> dict[str, Array]:
-        """Numbers to log about the learned state, by name; by default those of its parts."""
+        """Return numbers to log about the learned state, by name. The default is those of its parts."""
         whole = type(state) is tuple and len(state) == len(self.parts)
         each = zip(self.parts, state, strict=True) if whole else ()
         return {name: value for part, s in each for name, value in part.figures(s).items()}
@@ -208,7 +208,7 @@ class Mechanism(LearningPart):
     def measure_parts(
         self, key: Key, state: State, carry: Carry, obs: Any, **given: Any
     ) -> tuple[list[Array], Carry]:
-        """The measurements of all `parts`; for the `measure` of a mechanism that combines others."""
+        """Return the measurements of all `parts`, and the new carry; call it in `measure` to combine mechanisms."""
         each = zip(self.parts, self._keys(key), state, carry, strict=True)
         values = [part.measure(part_key, s, c, obs, **given) for part, part_key, s, c in each]
         return [value for value, _ in values], tuple(c for _, c in values)
@@ -226,19 +226,20 @@ class Normalizer(Part):
         raise NotImplementedError(f"{type(self).__name__} has no __call__(uncertainty)")
 
     def saturated(self, spread: Numbers) -> Numbers:
-        """Whether a spread is within 1% of the ceiling: g hardly distinguishes states. False without a ceiling."""
+        """Return whether a spread is within 1% of the ceiling: states hardly differ. False without a ceiling."""
         return spread >= (math.inf if self.ceiling is None else 0.99 * self.ceiling)
 
     def dead(self, spread: Numbers) -> Numbers:
-        """Whether a spread is at most 1% of the ceiling: there is hardly any exploration. False without a ceiling."""
+        """Return whether a spread is at most 1% of the ceiling: almost no exploration. False without a ceiling."""
         return spread <= (-math.inf if self.ceiling is None else 0.01 * self.ceiling)
 
 
 class Distribution(LearningPart):
     """D: samples an action around `center` with `spread`.
 
-    In a Discrete space `center` holds one preference per action; a spread of 0 follows them, a spread of 1 ignores
-    them. In a Box `center` is the mean action and the spread is in half ranges. Only `sample` is required.
+    In a Discrete space `center` holds one preference per action; a spread of 0 follows the preferences, a spread of 1
+    ignores them. In a Box `center` is the mean action, and the spread is in units of half the range of actions. Only
+    `sample` is required.
     """
 
     hooks = ("sample", "exploit", "observe", "update")
@@ -253,44 +254,46 @@ class Distribution(LearningPart):
         action_mask: Array | None = None,
         **given: Any,
     ) -> tuple[Array, Array, Carry]:
-        """The action, whether it explores, and the new carry. `given` is the same as for f, plus `obs`."""
+        """Return the action, whether it explores, and the new carry. `given` is that of f plus `obs`."""
         raise NotImplementedError(f"{type(self).__name__} has no sample(key, state, carry, center, spread, **given)")
 
     def impose(
         self, state: State, active: Array, action: Array, center: Array, action_mask: Array | None
     ) -> tuple[Array, Array | None]:
-        """Where a guard is `active`, a center and mask that yield `action` with a spread of 0."""
+        """Return a center and a mask that yield `action` at a spread of 0 if `active`; else return them unchanged."""
         return jnp.where(active, jnp.asarray(action, float), center), action_mask
 
     def exploit(self, key: Key, state: State, center: Array, action_mask: Array | None = None, **given: Any) -> Array:
-        """The policy's own action."""
+        """Return the action of the policy, without exploration."""
         key_begin, key_sample = jax.random.split(key)
         carry = self.begin(key_begin)
         action, _, _ = self.sample(key_sample, state, carry, center, jnp.zeros(()), action_mask, **given)
         return action
 
     def deviation(self, action: Array, center: Array) -> Array:
-        """How far an action lies from the policy's: the mean over dimensions of |a - pi(s)|, in half ranges.
+        """Return the distance of an action from the policy's: the mean of |a - pi(s)|, in half ranges.
 
-        0 by default, and for Discrete actions, which have no distance.
+        It is 0 by default, and for Discrete actions, for which no distance is defined.
         """
         return jnp.zeros(())
 
     @property
     def has_deviation(self) -> bool:
-        """Whether `deviation` measures something."""
+        """Whether this class defines `deviation`."""
         return type(self).deviation is not Distribution.deviation
 
 
 class Guard(LearningPart):
-    """A mentor: where it is active, its action is taken, without exploration. Only `__call__` is required."""
+    """A mentor: in states where it is active, its action replaces the explorer's. Only `__call__` is required."""
 
     hooks = ("__call__", "observe", "update")
 
     def __call__(
         self, state: State, carry: Carry, obs: Any, uncertainty: Array, **given: Any
     ) -> tuple[Array, Array, Carry]:
-        """Whether the mentor is active in s, its action (an integer in a Discrete space, a vector in a Box), and the
-        new carry. `uncertainty` is f(s), so that a mentor can be active where f is high.
+        """Return whether the mentor is active in s, its action, and the new carry.
+
+        The action is an integer in a Discrete space, a vector in a Box. `uncertainty` is f(s): a mentor may be active
+        where it is high.
         """
         raise NotImplementedError(f"{type(self).__name__} has no __call__(state, carry, obs, uncertainty, **given)")

@@ -1,4 +1,4 @@
-"""What the loops use of environments: Gymnasium's, its vectors, and those in JAX with the interface of gymnax."""
+"""Protocols of environments: Gymnasium environments, vectors of them, and JAX environments as in gymnax."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class VectorOfEnvs(Protocol):
 
 
 class GymnaxEnv(Protocol):
-    """An environment in JAX; its states and params are pytrees of its own."""
+    """A JAX environment with the interface of gymnax; states and params are pytrees."""
 
     @property
     def default_params(self) -> object: ...

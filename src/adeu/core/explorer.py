@@ -28,13 +28,13 @@ from adeu.core.value import check_value
 ExplorerHook = Literal["act", "observe", "update"]
 """The methods of an explorer that take `given`, the keyword arguments that an agent passes."""
 
-# `fold_in(key, i)` equals `split(key, n)[i]`, and f splits its key as it likes. D and the guard fold in numbers that
-# no split reaches, so their draws are independent of f's, and do not change f's.
+# `fold_in(key, i)` equals `split(key, n)[i]`, and f may split its key into any number of keys. D and the guard fold
+# in the largest numbers, which no split reaches, so that their keys differ from those of f.
 KEY_D, KEY_GUARD = 2**32 - 1, 2**32 - 2
 
 
 class ExplorerState(NamedTuple):
-    """What f, D and the guard have learned."""
+    """The learned states of f, D and the guard."""
 
     f: State
     D: State
@@ -42,7 +42,7 @@ class ExplorerState(NamedTuple):
 
 
 class ExplorerCarry(NamedTuple):
-    """What f, D and the guard keep for one environment, and whether its last step explored."""
+    """The carries of f, D and the guard in one environment, and whether its last step explored."""
 
     f: Carry
     D: Carry
@@ -52,7 +52,7 @@ class ExplorerCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Explorer(Part):
-    """An exploration strategy: pure functions around a given policy.
+    """An exploration strategy for a given policy, made of pure functions.
 
         a ~ D(pi(s), g(f(s)))
 
@@ -60,9 +60,9 @@ class Explorer(Part):
 
     Args:
         f: the uncertainty, a `Mechanism`.
-        g: from uncertainty to spread, a `Normalizer`.
-        D: from policy and spread to action, a `Distribution`.
-        guard: a mentor, which overrides f and D in the states where it is active.
+        g: maps the uncertainty to a spread, a `Normalizer`.
+        D: samples an action around the policy's, a `Distribution`.
+        guard: a mentor that overrides f and D in the states where it is active.
 
     Examples:
         >>> import adeu, jax
@@ -91,7 +91,7 @@ class Explorer(Part):
 
     @property
     def parts(self) -> dict[str, LearningPart]:
-        """f, D and, if there is one, the guard."""
+        """f, D and the guard, if there is one, by name."""
         parts = {"f": self.f, "D": self.D, "guard": self.guard}
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -101,15 +101,15 @@ class Explorer(Part):
         return frozenset[str]().union(*(part.learns_from for part in self.parts.values()))
 
     def check_environments(self, count: int) -> None:
-        """Rejects a part that learns from one environment only, where there are several."""
+        """Reject a part that learns from a single environment only if there are several."""
         for part in self.parts.values():
             if count > 1 and part.one_environment:
                 check.refuse(
-                    part, "env", "one environment, whose transitions it learns in their order", f"{count} of them"
+                    part, "env", "one environment, because it learns from transitions in order", f"{count} of them"
                 )
 
     def needs(self, hook: ExplorerHook) -> frozenset[str]:
-        """The names in `given` that this method requires, apart from those that are always there."""
+        """Return the names in `given` that this method requires, apart from those that are always passed."""
         each = self.parts.values()
         return frozenset[str]().union(*(part.needs(part.hooks[0] if hook == "act" else hook) for part in each))
 
@@ -170,7 +170,7 @@ class Explorer(Part):
         action_mask: Array | None = None,
         **given: Any,
     ) -> Decision:
-        """The policy's own decision (or the mentor's), with the uncertainty in this state."""
+        """Return the decision of the policy (or mentor) without exploration, with the uncertainty in this state."""
         key_f, key_D = jax.random.split(key)
         seen = given | {"center": center, "action_mask": action_mask, "explored": carry.explored}
         uncertainty, _ = self._measure(key_f, state, carry, obs, **seen)

@@ -1,7 +1,7 @@
-"""Reads files of untrusted folders within bounds, and writes files atomically.
+"""Read files in untrusted folders safely, and write files atomically.
 
-`read` opens regular files only, of a bounded size; `write` writes a temporary file, then renames it. Neither
-follows a link: not the file itself, nor a folder on the way to it from the one that the path has to stay below.
+`read` accepts only regular files of a bounded size; `write` writes a temporary file, then renames it. Neither
+follows symbolic links: neither the file nor any folder between it and `below` may be a link.
 """
 
 from __future__ import annotations
@@ -18,38 +18,41 @@ from typing import BinaryIO
 ASIDE = ".aside-"
 """The prefix of temporary files."""
 LARGEST_TEXT = 50_000_000
-"""The most bytes of a text file."""
+"""The largest size of a text file, in bytes."""
 DEEPEST = 16
-"""The most levels of folders that `walk` descends."""
+"""The largest depth that `walk` descends to."""
 
 
 def largest_arrays() -> int:
-    """The most bytes of a file of arrays: half of the memory, because writing one takes more than its size."""
+    """Return the largest size of a file of arrays, in bytes.
+
+    It is half of the memory, because writing a file takes more memory than its size.
+    """
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def inside(root: pathlib.Path, *names: str) -> pathlib.Path | None:
-    """The path below the root that the names lead to; None if it leads out, has a link in it or does not exist."""
+    """Join the names to the root; return None if the path leaves the root, contains a link or does not exist."""
     try:
         path = root.joinpath(*names)
         return path if not (_leaves(path, root) or path.is_symlink()) and path.exists() else None
-    except (ValueError, OSError):  # a name that no file can have
+    except (ValueError, OSError):  # an invalid file name
         return None
 
 
 def open_regular(path: pathlib.Path, below: pathlib.Path | None = None) -> BinaryIO:
-    """Opens a file for reading. Rejects links, pipes and devices, without waiting for any of them.
+    """Open a file for reading. Reject links, pipes and devices without blocking on them.
 
     Args:
-        path: of the file.
-        below: the folder that the path has to stay below; the file's own if not given.
+        path: the path of the file.
+        below: the folder that the path must stay in. The default is the parent folder.
     """
     _check_below(path, below)
     return os.fdopen(open_descriptor(path, os.O_RDONLY), "rb")
 
 
 def open_descriptor(path: pathlib.Path, flags: int) -> int:
-    """The descriptor of a regular file, opened with these flags; rejects anything else."""
+    """Open a regular file with these flags and return its descriptor; reject anything else."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
     except OSError as error:
@@ -63,7 +66,7 @@ def open_descriptor(path: pathlib.Path, flags: int) -> int:
 
 
 def read(path: pathlib.Path, below: pathlib.Path | None = None, limit: int = LARGEST_TEXT) -> bytes:
-    """The content of a regular file. Rejects one of more than `limit` bytes before reading it."""
+    """Return the content of a regular file. Reject a file of more than `limit` bytes before reading it."""
     with open_regular(path, below) as file:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
@@ -75,10 +78,10 @@ def read(path: pathlib.Path, below: pathlib.Path | None = None, limit: int = LAR
 
 
 def write(path: pathlib.Path, content: bytes, below: pathlib.Path | None = None) -> None:
-    """Writes a file atomically: it has either the new content or the old one. Replaces a link.
+    """Write a file atomically: it has either the old content or the new one. A link is replaced.
 
-    The content is written to a temporary file with a random name, synced, then renamed. Files that killed
-    writers left in the folder are removed.
+    The content is written to a temporary file with a random name, synced, then renamed. Temporary files that killed
+    processes left in the folder are removed.
     """
     _check_below(path, below)
     make_folder(path.parent)
@@ -97,20 +100,20 @@ def write(path: pathlib.Path, content: bytes, below: pathlib.Path | None = None)
 
 
 def make_folder(path: pathlib.Path, below: pathlib.Path | None = None) -> None:
-    """Makes a folder and those above it, if they do not exist."""
+    """Make a folder and its parents, if they do not exist."""
     if below is not None:
         _check_below(path / "any", below)
     path.mkdir(parents=True, exist_ok=True)
 
 
 def remove(path: pathlib.Path, below: pathlib.Path | None = None) -> None:
-    """Removes a file, if it exists."""
+    """Remove a file, if it exists."""
     _check_below(path, below)
     path.unlink(missing_ok=True)
 
 
 def remove_asides(folder: pathlib.Path) -> None:
-    """Removes the files that killed writers left in a folder. A running writer holds a lock on its file."""
+    """Remove temporary files that killed processes left in a folder. Files in use are locked, and stay."""
     left: list[str] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         left = [each.path for each in entries if each.name.startswith(ASIDE) and each.is_file(follow_symlinks=False)]
@@ -125,7 +128,7 @@ def remove_asides(folder: pathlib.Path) -> None:
 
 
 def walk(root: pathlib.Path) -> Iterator[tuple[pathlib.Path, list[str]]]:
-    """The folders at and below the root, sorted, each with the names of its files. Links are not followed."""
+    """Yield the root and all folders below it, sorted, each with the names of its files. Do not follow links."""
     for name, folders, names in os.walk(root):
         folder = pathlib.Path(name)
         folders.sort()
@@ -140,7 +143,7 @@ def _check_below(path: pathlib.Path, below: pathlib.Path | None) -> None:
 
 
 def _leaves(path: pathlib.Path, below: pathlib.Path) -> bool:
-    """Whether a path leads, or could lead, out of a folder: by its name, or through a folder that is a link."""
+    """Return whether a path may lead out of a folder: by its name, or because a folder on the way is a link."""
     if not path.is_relative_to(below):
         return True
     parts = path.relative_to(below).parts
@@ -148,20 +151,20 @@ def _leaves(path: pathlib.Path, below: pathlib.Path) -> bool:
 
 
 def _create_aside(folder: pathlib.Path) -> tuple[pathlib.Path, int]:
-    """A new file and its locked descriptor."""
+    """Create a temporary file; return its path and its locked descriptor."""
     while True:
         aside = folder / f"{ASIDE}{secrets.token_hex(8)}"
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
         locked = True
-        with contextlib.suppress(OSError):  # a disk without locks, where leftovers are not removed
+        with contextlib.suppress(OSError):  # a file system without locks; leftovers are not removed there
             locked = _lock(descriptor)
         if locked and os.fstat(descriptor).st_nlink:
             return aside, descriptor
-        os.close(descriptor)  # another writer saw it before it was locked, and removes it
+        os.close(descriptor)  # another process found it before it was locked, and removes it
 
 
 def _lock(descriptor: int) -> bool:
-    """Locks a file until it is closed; False if another process holds the lock."""
+    """Lock a file until it is closed; return False if another process holds the lock."""
     import fcntl  # not on Windows, where the rest of adeu can still be imported
 
     try:
@@ -172,7 +175,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Makes a renaming survive a power failure, where the disk can sync a folder."""
+    """Sync a folder, so that a renaming survives a power failure, if the file system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

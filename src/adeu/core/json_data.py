@@ -1,4 +1,4 @@
-"""JSON data: what `json.loads` returns."""
+"""The type of JSON data, as `json.loads` returns it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def parse(text: str | bytes) -> Json:
-    """Parses a JSON text; raises ValueError if it is invalid."""
+    """Parse JSON text; raise ValueError if it is invalid."""
     data: Json = json.loads(text)
     return data

@@ -1,11 +1,11 @@
-"""Networks of mechanisms and agents, as plain tuples of arrays, and the Adam that trains them.
+"""Networks of mechanisms and agents, as plain tuples of arrays, and their optimizer, Adam.
 
-- `init_layers`, `apply`: one network of linear layers with relu between them;
-- `init_noisy`, `draw`: one whose weights are random;
+- `init_layers`, `apply`: a network of linear layers with relu between them;
+- `init_noisy`, `draw`: a network with random weights;
 - `init_critics`, `values`: K critics of an observation and an action;
 - `init_q`, `q_values`: K networks with a value per action, for a vector or a state index.
 
-Every weight and bias starts uniform within 1/sqrt(the layer's inputs), unless said otherwise.
+Unless stated otherwise, weights and biases are initialized uniformly within +-1/sqrt(number of the layer's inputs).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from adeu.core import check
 from adeu.core.contract import Array, Key
 
 Layers = tuple[tuple[Array, Array], ...]
-"""Weight and bias of each layer: plain tuples, which a compiled function unpacks without Python code."""
+"""Weight and bias of each layer, in plain tuples, which JAX flattens without calling Python code."""
 Params = TypeVar("Params")
 BETA1, BETA2, SMALL = 0.9, 0.999, 1e-8
-"""Adam's."""
+"""Constants of Adam."""
 
 
 def check_sizes(owner: Any, argument: str, at_least: int = 1) -> None:
-    """Makes the sizes of hidden layers a tuple, at least `at_least` of them; rejects anything else."""
+    """Convert the sizes of the hidden layers to a tuple; reject fewer than `at_least` sizes."""
     check.frozen(owner, argument)
     sizes = getattr(owner, argument)
     whole = isinstance(sizes, tuple) and all(type(size) is int and size > 0 for size in sizes)
@@ -38,14 +38,17 @@ def check_sizes(owner: Any, argument: str, at_least: int = 1) -> None:
 
 
 def check_vector(owner: Any, obs: Any) -> None:
-    """Rejects an observation that is not a flat vector."""
+    """Reject an observation that is not a flat vector."""
     if isinstance(obs, dict | tuple) or jnp.ndim(obs) != 1:
         got = f"a {type(obs).__name__}" if isinstance(obs, dict | tuple) else f"shape {jnp.shape(obs)}"
         check.refuse(owner, "obs", "a flat vector; for anything else, give Behavior(..., encoder=...)", got)
 
 
 def _tables(key: Key, count: int, sizes: tuple[int, ...]) -> list[Array]:
-    """Weights and, in the last row, biases of each layer of `count` networks; one draw for all compiles fast."""
+    """Return the weights, and in the last row the biases, of each layer of `count` networks.
+
+    They are drawn in one call, which compiles faster.
+    """
     shapes = [(inputs + 1, count * outputs) for inputs, outputs in itertools.pairwise(sizes)]
     ends = np.cumsum([rows * columns for rows, columns in shapes])
     drawn = jnp.split(jax.random.uniform(key, (int(ends[-1]),), minval=-1.0), ends[:-1])
@@ -55,7 +58,7 @@ def _tables(key: Key, count: int, sizes: tuple[int, ...]) -> list[Array]:
 
 
 def init_layers(key: Key, sizes: tuple[int, ...]) -> Layers:
-    """A network with layers of these sizes: inputs, hidden ones, outputs."""
+    """Return a network with layers of these sizes: inputs, hidden layers, outputs."""
     return tuple((table[:-1], table[-1]) for table in _tables(key, 1, sizes))
 
 
@@ -67,14 +70,14 @@ def apply(layers: Layers, x: Array) -> Array:
 
 
 class Noisy(NamedTuple):
-    """Layers whose weights are random: each draw is mean + scale * noise."""
+    """Layers with random weights: mean + scale * noise."""
 
     mean: Layers
     scale: Layers
 
 
 def init_noisy(key: Key, sizes: tuple[int, ...], start: float) -> Noisy:
-    """Scales start at `start`/sqrt(the layer's inputs)."""
+    """Return noisy layers with initial scales of `start`/sqrt(number of the layer's inputs)."""
     mean = init_layers(key, sizes)
     scale = tuple(
         (jnp.full_like(w, start * len(w) ** -0.5), jnp.full_like(b, start * len(w) ** -0.5)) for w, b in mean
@@ -83,7 +86,7 @@ def init_noisy(key: Key, sizes: tuple[int, ...], start: float) -> Noisy:
 
 
 def draw(key: Key, layers: Layers | Noisy) -> Layers:
-    """The layers; for noisy ones, a draw with factorised noise.
+    """Return the layers. The weights of noisy layers are drawn with factorised noise.
 
     Reference: Fortunato et al., "Noisy Networks for Exploration", 2018.
     """
@@ -105,9 +108,9 @@ def mean_of(layers: Layers | Noisy) -> Layers:
 
 
 def init_critics(key: Key, count: int, sizes: tuple[int, ...]) -> Layers:
-    """K critics as one set of arrays, so that one matrix product computes a layer of all of them.
+    """Return K critics in one set of arrays, so that one matrix product computes a layer of all of them.
 
-    Weights have shape (inputs, K, hidden) in the first layer, which reshapes to a single matrix, and
+    Weights have shape (inputs, K, hidden) in the first layer, which can be reshaped to a single matrix, and
     (K, inputs, outputs) in the others.
     """
     (first, *rest) = (table.reshape(len(table), count, -1) for table in _tables(key, count, sizes))
@@ -116,7 +119,7 @@ def init_critics(key: Key, count: int, sizes: tuple[int, ...]) -> Layers:
 
 
 def values(critics: Layers, obs: Array, action: Array) -> Array:
-    """Q(s, a) of all critics for a batch: (K, batch)."""
+    """Return Q(s, a) of all critics for a batch: (K, batch)."""
     (weight, bias), *rest = critics
     x = jnp.concatenate([obs, action], axis=-1) @ weight.reshape(len(weight), -1)
     x = x.reshape(-1, *bias.shape).swapaxes(0, 1) + bias[:, None]
@@ -126,30 +129,31 @@ def values(critics: Layers, obs: Array, action: Array) -> Array:
 
 
 def some(critics: Layers, members: Array | slice) -> Layers:
-    """The critics with these indices."""
+    """Return the critics with these indices."""
     (weight, bias), *rest = critics
     return (weight[:, members], bias[members]), *((weight[members], bias[members]) for weight, bias in rest)
 
 
 class QNetworks(NamedTuple):
-    """The parameters of K networks; all arrays have a leading axis K, or 1 where K heads share a trunk."""
+    """The parameters of K networks; all arrays have a leading axis of K, or of 1 in layers that K heads share."""
 
     first: Array
-    """(K, inputs, hidden): the first layer, or a row for each state."""
+    """(K, inputs, hidden): the weights of the first layer, or a row for each state."""
     rest: Layers
-    """Bias of the first layer with an empty weight, then weight and bias of the others."""
+    """An empty array and the bias of the first layer, then weight and bias of each further layer."""
 
 
 class QShape(NamedTuple):
-    """
+    """The shape of `QNetworks`.
+
     Args:
-        networks: how many, K.
-        inputs: how many numbers an observation has, or how many states there are.
-        look_up: whether an observation is a state index: the first layer is then row s of a table.
+        networks: the number of networks, K.
+        inputs: the size of an observation, or the number of states.
+        look_up: whether an observation is a state index; the first layer is then a table with a row per state.
         hidden: the sizes of the hidden layers.
-        actions: how many.
-        heads: whether the K differ in their last layer only.
-        rows: a table's rows start uniform within [-rows, rows].
+        actions: the number of actions.
+        heads: whether the K networks share all layers but the last.
+        rows: the table is initialized uniformly within [-rows, rows].
     """
 
     networks: int
@@ -177,20 +181,20 @@ def init_q(key: Key, shape: QShape) -> QNetworks:
 
 
 def from_zero(networks: QNetworks) -> QNetworks:
-    """The same with a last layer of zeros: every value is 0."""
+    """Return the networks with a last layer of zeros, so that every value is 0."""
     weight, bias = networks.rest[-1]
     return networks._replace(rest=(*networks.rest[:-1], (jnp.zeros_like(weight), jnp.zeros_like(bias))))
 
 
 def read_first(first: Array, obs: Array) -> Array:
-    """The first layer's output for a batch: (K, batch, hidden). A batch of state indices reads those rows."""
+    """Return the first layer's output for a batch of vectors or state indices: (K, batch, hidden)."""
     if jnp.issubdtype(obs.dtype, jnp.integer):
         return first[:, obs]
     return jnp.matmul(obs, first)
 
 
 def read_rest(rest: Layers, features: Array) -> Array:
-    """The values of a batch from the first layer's output: (K, batch, actions)."""
+    """Return the values of a batch, given the first layer's output: (K, batch, actions)."""
     x = features + rest[0][1][:, None]
     for weight, bias in rest[1:]:
         x = jnp.matmul(jax.nn.relu(x), weight) + bias[:, None]
@@ -198,7 +202,7 @@ def read_rest(rest: Layers, features: Array) -> Array:
 
 
 def q_values(networks: QNetworks, obs: Array) -> Array:
-    """(K, batch, actions)."""
+    """Return the values of a batch: (K, batch, actions)."""
     return read_rest(networks.rest, read_first(networks.first, obs))
 
 
@@ -211,21 +215,21 @@ class Adam(NamedTuple, Generic[Params]):
 
 
 def adam_init(params: Params) -> Adam[Params]:
-    # Each moment has its own buffers: a buffer cannot be donated twice.
+    # Separate buffers for the two moments: a buffer cannot be donated twice.
     return Adam(jax.tree.map(jnp.zeros_like, params), jax.tree.map(jnp.zeros_like, params), jnp.zeros((), jnp.int32))
 
 
 def adam_step(
     params: Params, gradient: Params, state: Adam[Params], learning_rate: float
 ) -> tuple[Params, Adam[Params]]:
-    """One step of Adam down the gradient.
+    """Take one step of Adam.
 
     Reference: Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015.
     """
     updates = state.updates + 1
     first = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, state.first, gradient)
     second = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g**2, state.second, gradient)
-    # The bias corrections, computed once for all parameters.
+    # Bias corrections, computed once for all parameters.
     power = updates.astype(float)
     root = jnp.sqrt(1 - BETA2**power)
     step = learning_rate / (1 - BETA1**power)
@@ -236,17 +240,17 @@ def adam_step(
 def descend(
     loss: Callable[[Params], Array], params: Params, state: Adam[Params], learning_rate: float
 ) -> tuple[Params, Adam[Params]]:
-    """One step of Adam on a loss."""
+    """Take one step of Adam on a loss."""
     return adam_step(params, jax.grad(loss)(params), state, learning_rate)
 
 
 def gradient(loss: Callable[[Params], tuple[Array, Array]], params: Params) -> tuple[Params, Array]:
-    """The gradient of a loss, and the loss's auxiliary output."""
+    """Return the gradient of a loss, and the loss's auxiliary output."""
     found: tuple[Params, Array] = jax.grad(loss, has_aux=True)(params)
     return found
 
 
 def follow(target: Params, params: Params, tau: float) -> Params:
-    """The soft update of a target: (1 - tau) * target + tau * params."""
+    """Return the soft update of a target: (1 - tau) * target + tau * params."""
     moved: Params = jax.tree.map(lambda slow, fast: (1 - tau) * slow + tau * fast, target, params)
     return moved

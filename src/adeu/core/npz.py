@@ -1,4 +1,4 @@
-"""Arrays by name in one file, numpy's .npz: never pickled, never compressed, never larger than the file itself."""
+"""Named arrays in one .npz file, neither pickled nor compressed, and not larger than the file when read."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Header(NamedTuple):
 
 
 def pack(arrays: Mapping[str, Array]) -> bytes:
-    """The bytes of a file with these arrays."""
+    """Return the bytes of a file with these arrays."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
 def unpack(content: bytes) -> dict[str, Array]:
-    """The arrays of a file written by `pack`; rejects any other."""
+    """Return the arrays of a file written by `pack`; reject other files."""
     reader = NpzReader(io.BytesIO(content))
     return {name: reader.array(name) for name in reader.headers}
 
 
 class NpzReader:
-    """Reads the headers of all arrays, then single arrays.
+    """Reader of the headers of all arrays, then of single arrays.
 
-    Rejects compressed entries, objects, and headers that ask for more memory than their entry has bytes.
+    It rejects compressed entries, objects, and headers whose size is not that of the entry.
     """
 
     def __init__(self, file: BinaryIO) -> None:

@@ -1,7 +1,7 @@
-"""Whether a part is a value: equal to another one if, and only if, they have the same class and equal fields.
+"""Check that a part is a value: equal to another part if, and only if, class and fields are equal.
 
-Compiled functions are cached by part. If two parts differ but compare equal, the second would run the functions
-of the first, with the wrong hyper-parameters. A part that is unequal to its own copy would recompile each time.
+Compiled functions are cached by part. If two different parts compared equal, the second would run the functions of
+the first, with the wrong hyper-parameters. A part that is unequal to a copy of itself would be recompiled each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ REASON = "equal parts share one compilation"
 
 
 def check_value(value: Any) -> None:
-    """Rejects a dataclass that is not a value, naming class and field; also checks the parts in its fields."""
+    """Reject a dataclass that is not a value, or that has one in its fields; the error names class and field."""
     kind: Any = type(value)
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     for name, item in fields.items():
@@ -27,7 +27,7 @@ def check_value(value: Any) -> None:
             hash(item)
         except TypeError:
             check.refuse(value, name, "a hashable value (a tuple instead of a list or an array)", item)
-    if kind.__eq__ is not object.__eq__:  # compared by identity, so never mistaken for another
+    if kind.__eq__ is not object.__eq__:  # objects compared by identity need no check
         _check_attributes(value, fields)
         _check_comparison(value, fields)
 
@@ -66,16 +66,16 @@ def _check_comparison(value: Any, fields: dict[str, Any]) -> None:
                 f"of an earlier one. Declare {name} without eq=False, {field} without compare=False, and no __eq__ "
                 "that leaves it out"
             )
-    twin, ordinary = _copy(value, fields), all(item == item for item in fields.values())  # NaN is not
+    twin, ordinary = _copy(value, fields), all(item == item for item in fields.values())  # no NaN
     if ordinary and (_equal(value, twin) is not True or hash(value) != hash(twin)):
         raise ValueError(
-            f"{name}: it differs from a part with equal fields, so it would recompile each time. Declare {name} "
-            "without an __eq__ or a __hash__ of its own"
+            f"{name}: it differs from a part with equal fields, so it would be recompiled each time. "
+            f"Declare {name} without __eq__ and __hash__"
         )
 
 
 def _copy(value: Any, fields: dict[str, Any]) -> Any:
-    """Another object of the same class with these fields, made without calling its methods."""
+    """Return an object of the same class with these fields, without calling any of its methods."""
     twin = object.__new__(type(value))
     for name, item in fields.items():
         object.__setattr__(twin, name, item)
@@ -83,7 +83,7 @@ def _copy(value: Any, fields: dict[str, Any]) -> Any:
 
 
 def _equal(one: Any, other: Any) -> bool | None:
-    """None if the comparison fails."""
+    """Return whether they are equal, None if the comparison fails."""
     try:
         return bool(one == other)
     except Exception:

@@ -1,4 +1,4 @@
-"""D: samples the action around the policy; the spread says how far from it."""
+"""D: distributions of actions around the policy's; the spread is their width."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Sums of first-order autoregressive processes, of unit variance at every step."""
+"""Sums of first-order autoregressive processes, with unit variance at every step."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Mixture(NamedTuple):
     """Each process's share of the sum's variance; they add up to 1."""
 
     def spectrum(self, frequency: Numbers) -> Numbers:
-        """The power density at these frequencies, in cycles per step; white noise has 1 everywhere."""
+        """Return the power density at these frequencies, in cycles per step; it is 1 for white noise."""
         cosine = np.cos(2 * np.pi * frequency)[:, None]
         density: Numbers = (1 - self.rho**2) / (1 - 2 * self.rho * cosine + self.rho**2)
         return density @ self.variance
 
     def start(self, key: Key, shape: tuple[int, ...]) -> Array:
-        """A draw of all processes, for noise of this shape."""
+        """Sample the initial values of all processes, for noise of this shape."""
         return jax.random.normal(key, (len(self.rho), *shape))
 
     def advance(self, key: Key, processes: Array) -> tuple[Array, Array]:
-        """The sum at the next step, and the processes there."""
+        """Return the sum and the processes at the next step."""
         fresh = jax.random.normal(key, processes.shape)
         columns = (self.rho, np.sqrt(1 - self.rho**2), np.sqrt(self.variance))
         each = (-1, *(1,) * (processes.ndim - 1))

@@ -18,7 +18,7 @@ class Bernoulli(_Discrete):
 
         a = a uniform action with probability spread, else argmax_a q(s, a), ties broken at random
 
-    Explored: the uniform action was drawn, even if it is the best one.
+    A decision counts as explored if the uniform action was drawn, even if it is the best one.
 
     Examples:
         >>> import adeu, jax
@@ -43,5 +43,5 @@ class Bernoulli(_Discrete):
         key_coin, key_action = jax.random.split(key)
         preferences = self._preferences(center, action_mask)
         explored = jax.random.bernoulli(key_coin, jnp.clip(spread, 0.0, 1.0))
-        anything = preferences > -jnp.inf
-        return choose(key_action, jnp.where(explored, anything, best(preferences))), explored, carry
+        allowed = preferences > -jnp.inf
+        return choose(key_action, jnp.where(explored, allowed, best(preferences))), explored, carry

@@ -1,4 +1,4 @@
-"""What the distributions over a Box share: noise of unit variance, times the spread, in half ranges."""
+"""The base class of distributions over a Box: noise of unit variance, times the spread, in half ranges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adeu.core.contract import Array, Carry, Distribution, Key, State
 
 
 class _BoxNoise(Distribution):
-    """Noise around the mean action. A subclass has these fields and defines `_noise`."""
+    """Noise around the mean action. A subclass has these fields, and defines `_noise`."""
 
     low: Any
     high: Any
@@ -86,10 +86,10 @@ class _BoxNoise(Distribution):
         return jnp.mean(jnp.abs(action - jnp.clip(center, low, high)) / ((high - low) / 2))
 
     def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
-        """Numbers of mean 0 and variance 1, and the new carry."""
+        """Return noise with mean 0 and variance 1, and the new carry."""
         raise NotImplementedError
 
     def _require_range(self) -> None:
         if self.low is None:
             name = type(self).__name__
-            raise ValueError(f"{name}: no range yet; give low and high, or bind it to a Box (Behavior does)")
+            raise ValueError(f"{name}: low and high are not set; give them, or bind to a Box, as Behavior does")

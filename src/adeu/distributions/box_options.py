@@ -1,4 +1,4 @@
-"""D: offsets held for a heavy-tailed time in a Box."""
+"""D: offsets in a Box, held for a heavy-tailed number of steps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class BoxOptionsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BoxOptions(_MemoryNoise):
-    """An offset from the policy, held for a heavy-tailed time; what `Options` becomes in a Box.
+    """An offset from the policy's action, held for a heavy-tailed number of steps: `Options` for Box spaces.
 
         a = clip(pi(s) + std * (high - low)/2 * x, low, high),  x ~ U(-sqrt 3, sqrt 3) for n ~ zeta(mu) steps
 
-    x has unit variance in each dimension; all dimensions change at once. n is at most 10,000. The start of an
-    episode, a spread of 0, guards, masks and `explored` are as for `Colored`.
+    x has unit variance in each dimension; all dimensions change at the same time. n is at most 10,000. The start of
+    an episode, a spread of 0, guards, masks and `explored` are as for `Colored`.
 
     Args:
-        mu: the tail's exponent, > 1; smaller values give longer times.
+        mu: the exponent of the tail, > 1; smaller values give longer options.
         carried: whether an offset carries over to the next episode.
-        low: the smallest action, a number or one per dimension; None: the space's.
-        high: the largest.
+        low: the smallest action, a number or one per dimension. The default is that of the space.
+        high: the largest action, likewise.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
 
     Examples:

@@ -15,16 +15,16 @@ from adeu.distributions.discrete import _Discrete, best, choose
 
 @dataclasses.dataclass(frozen=True)
 class Categorical(_Discrete):
-    """Boltzmann exploration that flattens as the spread grows; for Discrete spaces.
+    """A softmax over the preferences, which becomes uniform as the spread grows; for Discrete spaces.
 
         p(a) = softmax(trust * q(s, a) / temperature),  trust = 1 - spread
 
-    A spread of 1 is exactly uniform. A spread of 0 is the plain softmax, which is close to greedy only where
-    preferences differ by much more than the temperature: with Q-values between 0 and 1, use 0.01 rather than 1.
-    Explored: the action is not among the best.
+    A spread of 1 is exactly uniform. A spread of 0 is the plain softmax, which is close to greedy only if preferences
+    differ by much more than the temperature: with Q-values between 0 and 1, use 0.01 rather than 1. A decision counts
+    as explored if the action is not among the best.
 
     Args:
-        temperature: of the softmax at a spread of 0, in units of the preferences.
+        temperature: the temperature of the softmax at a spread of 0, in units of the preferences.
 
     Examples:
         >>> import adeu, jax
@@ -47,7 +47,7 @@ class Categorical(_Discrete):
         preferences = self._preferences(center, action_mask)
         trust = (1.0 - jnp.clip(spread, 0.0, 1.0)) / self.temperature
         advantage, lost = _difference(center, jnp.max(preferences))
-        # A float32 logit of 20 is exact to about 1e-6 only; the rounding errors are kept to make p(a) exact.
+        # A float32 logit of 20 has an error of about 1e-6; p(a) is corrected for the rounding errors.
         logit, also_lost = _product(trust, jnp.maximum(advantage, float(np.finfo(center.dtype).min)))
         correction = jnp.nan_to_num(trust * lost + also_lost, nan=0.0, posinf=0.0, neginf=0.0)
         weights = jnp.where(jnp.isneginf(preferences), 0.0, jnp.exp(logit) * (1.0 + correction))
@@ -72,14 +72,14 @@ class Categorical(_Discrete):
 
 
 def _difference(a: Array, b: Array) -> tuple[Array, Array]:
-    """The rounded a - b, and its rounding error (Knuth)."""
+    """Return the rounded a - b, and its rounding error (Knuth)."""
     rounded = a - b
     b_seen = a - rounded
     return rounded, (a - (rounded + b_seen)) - (b - b_seen)
 
 
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
-    """The rounded a * b, and its rounding error (Dekker)."""
+    """Return the rounded a * b, and its rounding error (Dekker)."""
 
     def halves(x: Array) -> tuple[Array, Array]:
         scaled = 4097.0 * x

@@ -17,30 +17,30 @@ TIMES = (1, 4, 16, 64, 256)
 """Time constants, in steps, of the autoregressive processes."""
 
 BAND = (1 / 256, 1 / 4)
-"""The frequencies, in cycles per step, between which the spectrum is fitted."""
+"""The range of frequencies, in cycles per step, in which the spectrum is fitted."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Colored(_MemoryNoise):
-    """Noise whose power falls with frequency: white, pink or red; for Box spaces.
+    """Noise whose power decreases with frequency: white, pink or red; for Box spaces.
 
         a = clip(pi(s) + std * (high - low)/2 * x_t, low, high),  power of x at frequency w ~ w^-beta
 
     x_t is a sum of one white and five autoregressive processes with time constants of 1, 4, 16, 64 and 256 steps. It
-    has unit variance at every step, needs no episode length, and is independent in each dimension. The shares of the
-    processes are fitted so that between 1/256 and 1/4 cycles per step the slope of the spectrum, both axes
-    logarithmic, is -beta within 0.04; at lower frequencies it levels off. A beta of 0 is `Gaussian`, a beta of 2 the
-    process of 256 steps alone.
+    has unit variance at every step, is independent in each dimension, and does not need the episode length. The
+    shares of the processes are fitted so that the log-log slope of the spectrum is -beta within 0.04 between 1/256
+    and 1/4 cycles per step; at lower frequencies the spectrum is flatter. A beta of 0 is equivalent to `Gaussian`, a
+    beta of 2 to the process of 256 steps only.
 
-    The spread of the current step scales the noise of the current step, so a spread of 0 follows the policy. At an
-    episode's start the noise is drawn anew from its stationary distribution, unless it is `carried`; it is also drawn
-    anew in a step that a guard decides. Masks and `explored` are as for `Gaussian`.
+    The noise is multiplied by the spread of the current step, so a spread of 0 follows the policy. At the start of an
+    episode the noise is redrawn from its stationary distribution, unless it is `carried`; it is also redrawn in steps
+    in which a guard is active. Masks and `explored` are as for `Gaussian`.
 
     Args:
-        beta: the slope, between 0 (white) and 2 (red); 1 is pink.
+        beta: the negative slope, from 0 (white) to 2 (red); 1 is pink.
         carried: whether the noise carries over to the next episode.
-        low: the smallest action, a number or one per dimension; None: the space's.
-        high: the largest.
+        low: the smallest action, a number or one per dimension. The default is that of the space.
+        high: the largest action, likewise.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
 
     Examples:
@@ -53,7 +53,7 @@ class Colored(_MemoryNoise):
         ((6, 1), True)
 
     Reference: Eberhard et al., "Pink Noise Is All You Need: Colored Noise Exploration in Deep Reinforcement
-    Learning", 2023; there the noise of a whole episode is drawn at once.
+    Learning", 2023, in which the noise of a whole episode is drawn at once.
     """
 
     beta: float = 1.0
@@ -80,7 +80,7 @@ class Colored(_MemoryNoise):
 
 @functools.lru_cache(maxsize=32)
 def _fit(beta: float) -> Mixture:
-    """The mixture whose spectrum is nearest to frequency^-beta within `BAND`, in relative terms."""
+    """Return the mixture whose spectrum is nearest to frequency^-beta within `BAND`, in relative terms."""
     from scipy.optimize import nnls
 
     rho = np.append(0.0, np.exp(-1 / np.array(TIMES)))

@@ -1,4 +1,4 @@
-"""What the distributions over n actions share."""
+"""The base class of distributions over n actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adeu.core.contract import Array, Distribution, Key, State
 
 
 class _Discrete(Distribution):
-    """What the distributions over n actions share."""
+    """The base class of distributions over n actions."""
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         from gymnasium.spaces import Discrete
@@ -44,5 +44,5 @@ def best(preferences: Array) -> Array:
 
 
 def choose(key: Key, weights: Array) -> Array:
-    """An index with a probability proportional to its weight."""
+    """Sample an index with a probability proportional to its weight."""
     return jax.random.categorical(key, jnp.log(weights)).astype(jnp.int32)

@@ -17,12 +17,12 @@ class Gaussian(_BoxNoise):
 
         a = clip(pi(s) + std * (high - low)/2 * N(0, I), low, high),  std = spread or sqrt(spread)
 
-    An `action_mask` frees the dimensions where it is True; the others stay at the mean. Every decision with a
-    spread above 0 counts as explored.
+    Dimensions in which the `action_mask` is False get no noise. A decision counts as explored if the spread is
+    above 0.
 
     Args:
-        low: the smallest action, a number or one per dimension; None: the space's.
-        high: the largest.
+        low: the smallest action, a number or one per dimension. The default is that of the space.
+        high: the largest action, likewise.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
 
     Examples:

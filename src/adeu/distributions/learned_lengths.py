@@ -1,4 +1,4 @@
-"""D: actions repeated for a time that is learned."""
+"""D: actions repeated for a learned number of steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LengthsCarry(NamedTuple):
 
 class LengthsTable(NamedTuple):
     values: Array
-    """(heads, states, actions, lengths)."""
+    """Q(s, a, n), of shape (heads, states, actions, lengths)."""
     key: Array
 
 
@@ -35,37 +35,37 @@ class LengthsNetworks(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class LearnedLengths(_Discrete):
-    """Repeats each action for a time n that is chosen by learned values of (s, a, n).
+    """Repeats each action for n steps, chosen by learned values of (s, a, n).
 
         n = argmax_n Q(s, a, n)                                                  one head: TempoRL
         n = argmax_n mean_h Q_h(s, a, n) + lam * std_h Q_h(s, a, n)              several heads: UTE
 
-    The action is the policy's, or with probability `spread` a uniform one; with one head, n is uniform with
-    probability `spread`, too. Then the action is repeated until it was taken n times, or the mask forbids it.
-    Explored: the action or its length was drawn at random. Ties are broken at random.
+    The action is the policy's or, with probability `spread`, a uniform one. With one head, n is also uniform with
+    probability `spread`. The action is repeated until it was taken n times, or the mask forbids it. A decision counts
+    as explored if the action or its length was drawn at random. Ties are broken at random.
 
-    Q(s, a, n) is the return of n times a, then the best that follows. Single steps teach it for every n:
+    Q(s, a, n) is the return of taking a n times, then acting greedily. Every single step updates it for all n:
 
         Q(s, a, 1) <- r + gamma max_{a', n'} Q(s', a', n'),   Q(s, a, n) <- r + gamma Q(s', a, n - 1)
 
-    These have the fixed point of the methods' own targets, r_1 + gamma r_2 + ... + gamma^n max_a' Q(s_n, a'), and
-    need neither the agent's values nor a replay of repetitions. The maximum is over all actions, masked ones too. In
-    evaluation the policy decides in every step.
+    These targets have the same fixed point as those of the two articles, r_1 + gamma r_2 + ... + gamma^n max_a'
+    Q(s_n, a'), and need neither the agent's values nor a replay of repetitions. The maximum is over all actions,
+    including masked ones. In evaluation the policy decides in every step.
 
     Args:
         longest: the largest n.
         gamma: the discount, in [0, 1].
-        heads: how many estimates of Q.
-        lam: lambda, the weight of their disagreement; below 0, uncertainty shortens.
+        heads: the number of estimates of Q.
+        lam: lambda, the weight of their disagreement; if it is below 0, uncertainty makes n smaller.
         mask_probability: the probability that a head learns from a transition, in (0, 1].
-        num_states: how many states there are, for a table, learned in `observe`; None: what `Behavior` finds in
-            the space, else a network, learned in `update`.
-        num_actions: how many actions there are; None: what `Behavior` finds in the space.
-        step_size: how far a table moves to each target, in (0, 1].
+        num_states: the number of states, for a table, learned in `observe`. By default `Behavior` takes it from a
+            Discrete space, and uses a network, learned in `update`, for other spaces.
+        num_actions: the number of actions. By default `Behavior` takes it from the space.
+        step_size: the step size of the table, in (0, 1].
         start: the standard deviation of a table's initial values, >= 0.
         hidden: the sizes of the network's hidden layers, which the heads share.
-        learning_rate: of the network's Adam.
-        tau: how far the network's target follows it in each update, in (0, 1].
+        learning_rate: the learning rate of the network.
+        tau: the soft-update coefficient of the target network, in (0, 1].
 
     Examples:
         >>> import adeu, jax
@@ -108,7 +108,7 @@ class LearnedLengths(_Discrete):
         check.number(self, "learning_rate", above=0)
         check.number(self, "tau", above=0, at_most=1)
         if self.lam and self.heads == 1:
-            check.refuse(self, "lam", "0 with one head, which cannot disagree", self.lam)
+            check.refuse(self, "lam", "0 with one head, because there is no disagreement", self.lam)
 
     @property
     def learns_from(self) -> frozenset[str]:
@@ -126,7 +126,7 @@ class LearnedLengths(_Discrete):
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_actions is None:
-            raise ValueError("LearnedLengths: no num_actions yet; give it, or bind it to a space (Behavior does)")
+            raise ValueError("LearnedLengths: num_actions is not set; give it, or bind to a space, as Behavior does")
         key_values, key_masks = jax.random.split(key)
         masks = jax.random.key_data(key_masks)
         if self.num_states is not None:
@@ -197,21 +197,21 @@ class LearnedLengths(_Discrete):
         return LengthsNetworks(params, target, optimizer, jax.random.key_data(key_next))
 
     def _target(self, later: Array, action: Array, reward: Array, terminated: Array) -> Array:
-        """(heads, lengths), from the values of s', (heads, actions, lengths)."""
+        """Return the targets (heads, lengths), given the values of s', (heads, actions, lengths)."""
         first = jnp.max(later, axis=(1, 2))[:, None]
         follows = jnp.concatenate([first, later[:, action, :-1]], axis=1)
         return reward + self.gamma * jnp.where(terminated, 0.0, follows)
 
     def _values(self, state: State, obs: Any) -> Array:
-        """(heads, actions, lengths)."""
+        """Return Q(s, a, n) of one state: (heads, actions, lengths)."""
         if self.num_states is None:
             return self._split(networks.q_values(state.networks, obs[None])[:, 0])
         return jnp.asarray(state.values[:, obs])
 
     def _split(self, outputs: Array) -> Array:
-        """The networks' outputs, (heads, actions * lengths), by action and length."""
+        """Reshape outputs of the networks from (heads, actions * lengths) to (heads, actions, lengths)."""
         return outputs.reshape(self.heads, -1, self.longest)
 
     def _score(self, values: Array) -> Array:
-        """How good each length is, from (heads, lengths)."""
+        """Return the score of each length, given its values (heads, lengths)."""
         return jnp.mean(values, axis=0) + self.lam * jnp.std(values, axis=0)

@@ -1,4 +1,4 @@
-"""Shared by the distributions over a Box with correlated noise, which is kept in D's carry."""
+"""The base class of distributions over a Box with correlated noise, which D's carry stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adeu.distributions.box_noise import _BoxNoise
 
 
 class _MemoryNoise(_BoxNoise):
-    """Noise correlated over steps. A subclass also has this field, and defines `_start` and `_advance`."""
+    """Noise that is correlated over steps. A subclass has this field, and defines `_start` and `_advance`."""
 
     carried: bool
 
@@ -34,11 +34,11 @@ class _MemoryNoise(_BoxNoise):
         return self._start(key, self._shape)
 
     def _start(self, key: Key, shape: tuple[int, ...]) -> Carry:
-        """The carry before the first step, for actions of this shape."""
+        """Return the carry before the first step, for actions of this shape."""
         raise NotImplementedError
 
     def _advance(self, key: Key, carry: Carry) -> tuple[Array, Carry]:
-        """The noise of the next step, of mean 0 and variance 1, and the new carry."""
+        """Return the noise of the next step, of mean 0 and variance 1, and the new carry."""
         raise NotImplementedError
 
     def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:

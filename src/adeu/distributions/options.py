@@ -1,4 +1,4 @@
-"""D: actions repeated for a heavy-tailed time."""
+"""D: actions repeated for a heavy-tailed number of steps."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class OptionsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Options(_Discrete):
-    """Begins an option with probability `spread`: actions repeated for a heavy-tailed time.
+    """Begins an option with probability `spread`: actions repeated for a heavy-tailed number of steps.
 
         n ~ zeta(mu), at most 10,000:  P(n) = n^-mu / zeta(mu)
 
-    An option is one action, or a sequence of them, repeated n times; then the policy decides again. An option
-    ends early at an action that the mask forbids. Explored: an option decides the action. Actions count from
-    0, wherever the space starts. In a Box (see `bind`) it becomes `BoxOptions`: an offset held for n steps, times the
-    spread.
+    An option is one action, or a sequence of actions, repeated n times; then the policy decides again. An option
+    ends early at an action that the mask forbids. A decision counts as explored if it is part of an option. Actions
+    are numbered from 0, even if the space starts elsewhere. For a Box, `bind` returns a `BoxOptions`: an offset held
+    for n steps, times the spread.
 
     Args:
-        mu: the tail's exponent, > 1; smaller values give longer times.
+        mu: the exponent of the tail, > 1; smaller values give longer options.
         carried: whether an option carries over to the next episode.
-        options: sequences of discrete actions to choose from; None: each single action.
-        weights: relative frequencies of the `options`; None: all equal.
+        options: sequences of discrete actions to choose from. The default is each single action.
+        weights: relative frequencies of the `options`, equal by default.
 
     Examples:
         >>> import adeu, jax

@@ -16,26 +16,26 @@ from adeu.distributions.memory_noise import _MemoryNoise
 
 @dataclasses.dataclass(frozen=True)
 class OrnsteinUhlenbeck(_MemoryNoise):
-    """Ornstein-Uhlenbeck noise, which decays by a share of theta in each step; for Box spaces.
+    """Ornstein-Uhlenbeck noise, which decays by the factor 1 - theta in each step; for Box spaces.
 
         a = clip(pi(s) + std * (high - low)/2 * x_t, low, high)
         x_t = rho x_t-1 + sqrt(1 - rho^2) N(0, I),  rho = 1 - theta
 
-    x_t has unit variance at every step, the first included, so the spread is the noise's standard deviation for
-    any theta; with `from_zero`, the variance grows to 1 from the start of an episode. The correlation falls to 1/e in
-    about 1 / theta steps; a theta of 1 is `Gaussian`. The start of an episode, a spread of 0, guards, masks and
-    `explored` are as for `Colored`.
+    x_t has unit variance at every step, including the first, so the spread is the standard deviation of the noise for
+    any theta. With `from_zero`, the variance starts at 0 in each episode and grows to 1. The correlation falls to 1/e
+    in about 1 / theta steps; a theta of 1 is equivalent to `Gaussian`. The start of an episode, a spread of 0,
+    guards, masks and `explored` are as for `Colored`.
 
     Stable-Baselines3's `OrnsteinUhlenbeckActionNoise(mean, sigma, theta=0.15, dt=0.01)` has rho = 1 - theta * dt. It
     is `OrnsteinUhlenbeck(theta=0.0015, from_zero=True)` with a spread of sigma * sqrt(dt / (1 - rho^2)), which is
     1.83 sigma.
 
     Args:
-        theta: the share, above 0 and at most 1.
+        theta: the decay per step, above 0 and at most 1.
         carried: whether the noise carries over to the next episode.
         from_zero: whether an episode starts without noise.
-        low: the smallest action, a number or one per dimension; None: the space's.
-        high: the largest.
+        low: the smallest action, a number or one per dimension. The default is that of the space.
+        high: the largest action, likewise.
         moment: whether the spread is a standard deviation ("std") or a variance ("variance").
 
     Examples:
@@ -64,7 +64,7 @@ class OrnsteinUhlenbeck(_MemoryNoise):
 
     @property
     def mixture(self) -> Mixture:
-        """The one process."""
+        """The noise process."""
         return Mixture(np.array([1.0 - self.theta]), np.ones(1))
 
     def _start(self, key: Key, shape: tuple[int, ...]) -> Array:

@@ -1,4 +1,4 @@
-"""How long an option lasts: n ~ zeta(mu)."""
+"""The length of an option: n ~ zeta(mu)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from adeu.core.contract import Array, Key
 
 LONGEST = 10_000
-"""The most steps that are drawn."""
+"""The largest length that is drawn."""
 
 
 @functools.lru_cache(maxsize=32)
 def zeta_survival(mu: float, longest: int) -> np.ndarray:
-    """P(n > k) for k = 1 .. longest - 1; the rest of the tail falls on `longest`."""
+    """Return P(n > k) for k = 1 .. longest - 1; larger n count as `longest`."""
     from scipy.special import zeta
 
     return np.asarray(zeta(mu, np.arange(2, longest + 1)) / zeta(mu))
 
 
 def draw_length(key: Key, mu: float) -> Array:
-    """Draws n ~ zeta(mu), at most `LONGEST`."""
+    """Sample n ~ zeta(mu), at most `LONGEST`."""
     survival = jnp.asarray(zeta_survival(mu, LONGEST))
     above = 1.0 - jax.random.uniform(key)  # in (0, 1], as the inverse CDF needs
     return 1 + jnp.searchsorted(-survival, -above, side="left").astype(jnp.int32)

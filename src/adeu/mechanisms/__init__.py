@@ -1,1 +1,1 @@
-"""f: measures of uncertainty, one idea per file; `combine` has mechanisms made of others."""
+"""f: measures of uncertainty, one idea per file; `combine` has combinations of mechanisms."""

@@ -1,4 +1,4 @@
-"""A number that is chosen anew for each episode, by what earlier choices earned."""
+"""A bandit that chooses a number for each episode, by the returns of earlier episodes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class ReturnBanditState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ReturnBandit(Mechanism):
-    """One of several numbers for each episode, chosen by a bandit over the episodes' returns (discounted UCB).
+    """Chooses one of several numbers for each episode, by a bandit over the episodes' returns (discounted UCB).
 
         arm = argmax_k  mean_k + width * (high - low) * sqrt(log(n) / n_k),  n = sum_k n_k
         n_k = sum_e decay^(age of e) [arm_e = k],  mean_k = sum_e decay^(age of e) [arm_e = k] return_e / n_k
 
-    high and low are the extreme returns so far. Each arm is tried once, in their order, before the formula applies.
-    As `rho` of `Rollouts`, it chooses the share of rollout episodes; as f itself, a constant uncertainty for each
-    episode. Several environments share one bandit: what an arm earns is then the sum of all their rewards until one
-    of them ends an episode, which is a return only on average.
+    high and low are the extreme returns so far. Each arm is first tried once, in order. As the `rho` of `Rollouts`,
+    it chooses the share of rollout episodes; as an f, it chooses a constant uncertainty for each episode. Several
+    environments share one bandit. The return of an arm is then the sum of the rewards of all environments until an
+    episode ends in one of them, which equals a return only on average.
 
     Args:
         arms: the numbers to choose from, >= 0.
-        decay: of an episode's weight with each one after it, in (0, 1]; below 1 for an agent that learns meanwhile.
-        width: of the confidence bound, >= 0.
+        decay: the decay of an episode's weight per later episode, in (0, 1]; below 1 for an agent that is learning.
+        width: the width of the confidence bound, >= 0.
 
     Examples:
         >>> import adeu, jax

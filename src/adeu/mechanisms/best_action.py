@@ -1,4 +1,4 @@
-"""Uncertainty from what the best action is known to be."""
+"""Uncertainty from known best actions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from adeu.mechanisms import table
 
 @dataclasses.dataclass(frozen=True)
 class BestActionGap(Mechanism):
-    """How far the policy is from the known best action: 0 once it takes it, at most 1.
+    """The distance of the policy from the known best action: 0 if the policy takes it, at most 1.
 
         f(s) = 1 - [b(s) in G(s)] / |G(s)|,  G(s) = argmax_a preference(s, a)
 
     This is the total variation distance between the greedy policy, with ties broken at random, and b. With
-    `Identity` and `Bernoulli` a state is explored until its best action is the greedy one, and never again.
+    `Identity` and `Bernoulli` a state is explored only until its best action is the greedy one.
 
     Args:
-        actions: b(s), the best action of each state, both numbered from 0.
+        actions: b(s), the best action of each state; states and actions are numbered from 0.
 
     Examples:
         >>> import adeu, jax

@@ -1,4 +1,4 @@
-"""Mechanisms made of mechanisms: state and carry hold those of the parts, in order."""
+"""Combinations of mechanisms: state and carry are those of the parts, in order."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Sum(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Product(Mechanism):
-    """The product of several uncertainties; a `Constant` scales.
+    """The product of several uncertainties; multiply by a `Constant` to scale one.
 
         f(s) = f_1(s) * ... * f_k(s)
 
@@ -68,13 +68,13 @@ class Product(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Inverse(Mechanism):
-    """Explore where it is cheap: the inverse of the expected cost.
+    """Explores where it is cheap: the inverse of the expected cost.
 
         f(s) = 1 / max(f_safety(s), floor)
 
     Args:
         f_safety: the expected cost.
-        floor: the lower bound of the cost, > 0, so that f is finite where the cost is 0.
+        floor: the lower bound of the cost, > 0, which keeps f finite at a cost of 0.
 
     Examples:
         >>> import adeu, jax
@@ -99,12 +99,12 @@ class Inverse(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Ratio(Mechanism):
-    """Explore where it is uncertain and cheap: uncertainty weighed against the expected cost.
+    """Explores where it is uncertain and cheap: the uncertainty divided by the expected cost.
 
         f(s) = f_uncertainty(s) / (lam * max(f_safety(s), floor))
 
-    With lam = "conditioned", lambda = max(1, max_a Q(s, a)) where the cost exceeds max_a Q(s, a), else 1: there
-    safety dominates at any scale of the rewards. The agent then gives `q_values` as for `EnsembleStd`; their
+    With lam = "conditioned", lambda = max(1, max_a Q(s, a)) where the cost exceeds max_a Q(s, a), else 1. Safety then
+    dominates in these states at any scale of the rewards. The agent must pass `q_values` as for `EnsembleStd`; their
     mean over the critics is used.
 
     Args:
@@ -163,17 +163,17 @@ class RolloutsCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Rollouts(Mechanism):
-    """Rollout episodes: with probability rho a whole episode explores by another uncertainty, ignoring f.
+    """Rollout episodes: with probability rho, an episode uses another uncertainty c instead of f.
 
-        f_rollout(s) = c   with probability rho, drawn as an episode begins, else f(s)
+        f_rollout(s) = c   with probability rho, drawn at the start of an episode, else f(s)
 
-    rho and c may be mechanisms: rho is then asked in an episode's first state (`Schedule`: fewer rollouts later,
-    `ReturnBandit`: as many as pay), and c(s) in each state of a rollout episode.
+    rho and c may be mechanisms: rho is then evaluated in the first state of an episode, c in each state of a rollout
+    episode. With a `Schedule` as rho, rollouts become fewer over time; a `ReturnBandit` adapts rho to the returns.
 
     Args:
-        f: the uncertainty of the other episodes.
+        f: the uncertainty in all other episodes.
         rho: the probability of a rollout episode, in [0, 1], or a mechanism.
-        c: the uncertainty in a rollout episode, >= 0, or a mechanism; g applies to it too.
+        c: the uncertainty in a rollout episode, >= 0, or a mechanism; g is applied to it as to f.
 
     Examples:
         >>> import adeu, jax
@@ -205,7 +205,7 @@ class Rollouts(Mechanism):
 
     @property
     def remembers(self) -> bool:
-        return self.f.remembers  # whether the episode is a rollout does not matter where f is asked
+        return self.f.remembers  # the draw of rollout episodes does not change f
 
     def asked(self, carry: RolloutsCarry) -> Array:
         return ~carry.rollout & self.f.asked(carry.parts[0])
@@ -234,16 +234,16 @@ class CalibratedCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Calibrated(Mechanism):
-    """Divides an f of unknown magnitude by its running mean: about 1 on average while f is steady.
+    """Divides an f of unknown magnitude by its running mean, so that it is about 1 on average while f is steady.
 
         f(s) / m,   m <- decay * m + (1 - decay) * f(s), with bias correction
 
-    It does not saturate a sigmoid. While f falls it is below 1, and further below with a larger decay. Each
-    environment keeps its own running mean from episode to episode.
+    The result does not saturate a sigmoid. While f decreases, it is below 1; the larger the decay, the lower. Each
+    environment has a separate running mean, which continues across episodes.
 
     Args:
         f: the uncertainty.
-        decay: of the running mean per step, in [0, 1].
+        decay: the decay of the running mean per step, from 0 to 0.999999.
 
     Examples:
         >>> import adeu, jax

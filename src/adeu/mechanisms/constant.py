@@ -1,4 +1,4 @@
-"""Uncertainty that does not depend on the state: constant, scheduled by step, or recorded beforehand."""
+"""Uncertainty that does not depend on the state: constant, scheduled or recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adeu.normalizers import Identity
 
 @dataclasses.dataclass(frozen=True)
 class Constant(Mechanism):
-    """The same uncertainty everywhere: with `Bernoulli` epsilon-greedy, with `Gaussian` TD3's own noise.
+    """The same uncertainty in all states. With `Bernoulli` it is epsilon-greedy, with `Gaussian` the noise of TD3.
 
         f(s) = c
 
@@ -41,9 +41,9 @@ class Constant(Mechanism):
 
 
 def check_chance(explorer: Explorer) -> None:
-    """Rejects a constant above 1 where `Identity` passes it on as a probability."""
+    """Reject a constant above 1 if `Identity` makes it the probability to explore."""
     if isinstance(explorer.f, Constant) and isinstance(explorer.g, Identity) and explorer.f.c > 1:
-        check.refuse(explorer.f, "c", "a number <= 1, where it is the probability to explore", explorer.f.c)
+        check.refuse(explorer.f, "c", "a number <= 1, because it is the probability to explore", explorer.f.c)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Schedule(Mechanism):
 
     Args:
         start: the uncertainty at step 0.
-        end: the uncertainty from `steps` on.
-        steps: how many environment steps that takes.
-        kind: "linear" or "exponential" (which takes start and end above 0).
+        end: the uncertainty from step `steps` on.
+        steps: the number of environment steps of the change.
+        kind: "linear" or "exponential", which requires start and end above 0.
 
     Examples:
         >>> import adeu, jax
@@ -93,11 +93,11 @@ class Schedule(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Recorded(Mechanism):
-    """Replays recorded values in permuted order: the control for an adaptive run.
+    """Replays recorded values, one per step: the control for an adaptive run.
 
         f = recorded[step]
 
-    The agent gives `recorded`, the number of the step.
+    The agent passes `recorded`, the value of the current step.
 
     Examples:
         >>> import adeu, jax

@@ -1,4 +1,4 @@
-"""The expected cost of a state, f_safety: what safe exploration weighs uncertainty against."""
+"""f_safety, the expected cost of a state, for safe exploration."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class CostState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ExpectedCost(Mechanism):
-    """The cost to expect in s from the worst action, learned from the transitions' `cost`.
+    """The expected cost of the worst action in s, learned from the `cost` of transitions.
 
         f_safety(s) = max_a E[cost(s, a)]
 
-    With `num_states` a table over (s, a), learned in `observe`; otherwise a small network over the observation,
-    learned in `update`, with one output per discrete action, or, where actions are continuous, a single one:
-    the cost of the agent's action in s. A known cost function needs no learning:
-    `adeu.from_function(cost)`.
+    With `num_states` it is a table over (s, a), learned in `observe`. Otherwise it is a small network over the
+    observation, learned in `update`, with one output per discrete action. For continuous actions there is a single
+    output, the expected cost of the agent's action in s. Use `adeu.from_function(cost)` for a known cost function.
 
     Args:
-        num_states: how many states there are; None: a network, or what `Behavior` finds in a Discrete space.
-        num_actions: how many actions there are, 1 for a Box; None: what `Behavior` finds in the space.
-        step_size: how far the table moves to each new cost, in (0, 1].
+        num_states: the number of states. By default `Behavior` takes it from a Discrete space, and uses a network for
+            other spaces.
+        num_actions: the number of actions, 1 for a Box. By default `Behavior` takes it from the space.
+        step_size: the step size of the table, in (0, 1].
         hidden: the sizes of the network's hidden layers.
-        learning_rate: of the network's Adam.
+        learning_rate: the learning rate of the network.
 
     Examples:
         >>> import adeu, jax
@@ -78,7 +78,7 @@ class ExpectedCost(Mechanism):
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_actions is None:
-            raise ValueError("ExpectedCost: no num_actions yet; give it, or bind it to a space (Behavior does)")
+            raise ValueError("ExpectedCost: num_actions is not set; give it, or bind to a space, as Behavior does")
         if self.num_states is not None:
             table.check_state(self, obs)
             return jnp.zeros((self.num_states, self.num_actions))
@@ -117,9 +117,9 @@ class ExpectedCost(Mechanism):
 
 
 def check_no_costs(owner: Any, argument: str, part: LearningPart | Explorer) -> None:
-    """Rejects a part that learns costs from batches, for an owner whose replay does not store them."""
+    """Reject a part that learns costs from batches if the owner's replay buffer does not store costs."""
     if "cost" in part.needs("update"):
-        takes = "an f that learns no costs from batches: the replay does not store them (a table learns from steps)"
+        takes = "an f that learns no costs from batches: the replay does not store costs (a table learns from steps)"
         check.refuse(owner, argument, takes, part)
 
 

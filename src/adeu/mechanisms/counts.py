@@ -14,14 +14,14 @@ from adeu.mechanisms import table
 
 @dataclasses.dataclass(frozen=True)
 class Counts(Mechanism):
-    """Uncertainty falls with the number of visits to a discrete state.
+    """Uncertainty that decreases with the number of visits to a discrete state.
 
         f(s) = 1 / (beta * sqrt(n(s)))
 
-    n(s) counts the current visit too, so a new state has n = 1.
+    n(s) includes the current visit, so a new state has n = 1.
 
     Args:
-        num_states: how many states there are, which are numbered from 0; None: what `Behavior` finds in the space.
+        num_states: the number of states, which are numbered from 0. By default `Behavior` takes it from the space.
         beta: how fast visits reduce the uncertainty, > 0.
 
     Examples:
@@ -46,18 +46,18 @@ class Counts(Mechanism):
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         states = table.num_states(self, observation_space)
         if states is None:
-            takes = "a Discrete space (elsewhere give num_states and an encoder to a state index, or use Rnd)"
+            takes = "a Discrete space (for others, give num_states and an encoder to a state index, or use Rnd)"
             check.refuse(self, "observation space", takes, observation_space)
         return dataclasses.replace(self, num_states=states)
 
     def init(self, key: Key, obs: Any) -> State:
         if self.num_states is None:
-            raise ValueError("Counts: no num_states yet; give it, or bind it to a Discrete space (Behavior does)")
+            raise ValueError("Counts: num_states is not set; give it, or bind to a Discrete space, as Behavior does")
         table.check_state(self, obs)
         return jnp.zeros(self.num_states, jnp.int32)
 
     def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        # Rounds twice less than 1 / (beta * sqrt(n)).
+        # 1 / (beta * sqrt(n)) with two fewer roundings.
         return jnp.sqrt(self.beta**-2 / (table.row(state, obs) + 1)), carry
 
     def observe(self, state: State, transition: Transition, **given: Any) -> State:

@@ -1,4 +1,4 @@
-"""Custom f from functions: `from_function` where JAX can trace them, `from_host` where it cannot."""
+"""f from custom functions: `from_function` if JAX can trace them, else `from_host`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adeu.core.contract import RESERVED, Array, Carry, Hook, Key, Mechanism, Sta
 
 @dataclasses.dataclass(frozen=True)
 class FromFunction(Mechanism):
-    """See `from_function`, which makes it."""
+    """See `from_function`."""
 
     function: Callable[[Any], Array]
 
@@ -26,14 +26,14 @@ class FromFunction(Mechanism):
             return self.function(obs), carry
         except jax.errors.JAXTypeError as error:
             raise TypeError(
-                "FromFunction: JAX cannot trace its function (is it in numpy?): write it in jax.numpy, or use "
+                "FromFunction: JAX cannot trace the function (is it in numpy?): write it in jax.numpy, or use "
                 "adeu.from_host"
             ) from error
 
 
 @dataclasses.dataclass(frozen=True)
 class FromHost(Mechanism):
-    """See `from_host`, which makes it."""
+    """See `from_host`."""
 
     compute: Callable[[Any], Any]
     learn: Callable[[Any], None] | None = None
@@ -66,7 +66,7 @@ class FromHost(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class StateDicts:
-    """The states of several objects as one, by their names."""
+    """Several named objects with one combined state dict."""
 
     objects: tuple[tuple[str, Any], ...]
 
@@ -79,12 +79,12 @@ class StateDicts:
 
 
 def from_function(function: Callable[[Any], Array]) -> FromFunction:
-    """An f that depends on the observation alone and that JAX can trace.
+    """Return an f that depends on the observation only, from a function that JAX can trace.
 
         f(s) = function(s)
 
     Args:
-        function: from one observation to one number >= 0.
+        function: maps one observation to a number >= 0.
 
     Examples:
         >>> import adeu, jax
@@ -102,22 +102,22 @@ def from_host(
     state: Any = None,
     set_state: Callable[[Any], Any] | None = None,
 ) -> FromHost:
-    """An f in any code (numpy, torch, anything), computed outside the compiled step.
+    """Return an f from any Python code (numpy, torch), which is called outside the compiled step.
 
         f(s) = compute(batch of s)
 
-    `Behavior` calls it before each step and passes the numbers on as a `given` of that `name`; do the same when you
-    call an `Explorer` directly. What the code learns stays with it: `Behavior.save` writes it if `state` is given,
-    and warns if `update` is given without it.
+    `Behavior` calls `compute` before each step and passes the result in `given` under `name`; do the same if you call
+    an `Explorer` directly. `Behavior.save` saves what the code has learned if `state` is given, and warns if `update`
+    is given without `state`.
 
     Args:
-        compute: from a batch of observations (leading axis: environments) to one number >= 0 for each.
-        update: called with each batch (`Transition`) that `Behavior.update` gets; None: nothing to learn.
-        name: of the `given`; two in one explorer need two names.
-        state: what `Behavior.save` writes: an object with `state_dict` and `load_state_dict`, such as torch's modules
-            and optimizers, or a dict of such objects by name; or a function that returns nested dicts, lists or
-            tuples of arrays, tensors, numbers, text and None.
-        set_state: the function that `Behavior.load` calls with what the `state` function returned.
+        compute: maps a batch of observations (leading axis: environments) to one number >= 0 for each.
+        update: is called with each batch (`Transition`) that `Behavior.update` gets, if it is not None.
+        name: the name in `given`; it must be unique within an explorer.
+        state: what `Behavior.save` writes: an object with `state_dict` and `load_state_dict`, such as a torch module
+            or optimizer, a dict of such objects by name, or a function that returns nested dicts, lists or tuples of
+            arrays, tensors, numbers, text and None.
+        set_state: the function that `Behavior.load` calls with the saved result of the `state` function.
 
     Examples:
         >>> import adeu, jax
@@ -135,8 +135,8 @@ def _state_dict_methods(state: Any) -> tuple[Callable[[], Any], Callable[[Any], 
     if not all(hasattr(each, "state_dict") and hasattr(each, "load_state_dict") for each in objects.values()):
         takes = "an object with state_dict and load_state_dict, a dict of them, or a function together with set_state"
         check.refuse("from_host", "state", takes, state)
-    both = StateDicts(tuple(objects.items())) if isinstance(state, Mapping) else state
-    return both.state_dict, both.load_state_dict
+    owner = StateDicts(tuple(objects.items())) if isinstance(state, Mapping) else state
+    return owner.state_dict, owner.load_state_dict
 
 
 def _check_callable(part: Mechanism, argument: str) -> None:

@@ -1,4 +1,4 @@
-"""Uncertainty from the disagreement of an agent's own critics."""
+"""Uncertainty from the disagreement of an agent's critics."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adeu.core.contract import Array, Carry, Key, Mechanism, State
 
 @dataclasses.dataclass(frozen=True)
 class EnsembleStd(Mechanism):
-    """How far the critics disagree about the policy's action.
+    """The disagreement of the critics about the policy's action.
 
         f(s) = lam * Q_std(s, pi(s))
 
-    The agent gives `q_values`: of shape (critics, actions) where actions are discrete, (critics,) at (s, pi(s))
-    where they are not. If several actions are best, f is the mean over them.
+    The agent passes `q_values`: of shape (critics, actions) for discrete actions, and of shape (critics,), at
+    (s, pi(s)), for continuous ones. If several actions are best, f is the mean over them.
 
     Args:
         lam: lambda, the weight of the disagreement, > 0.

@@ -14,22 +14,22 @@ from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
 
 class HashCountsState(NamedTuple):
     projection: Array
-    """A, (bits, size of an observation)."""
+    """A, of shape (bits, size of an observation)."""
     visits: Array
-    """(2^bits,)."""
+    """The counts, of shape (2^bits,)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class HashCounts(Mechanism):
-    """Visit counts for vectors: those on the same side of some random planes count as one state (SimHash).
+    """Visit counts of vectors: vectors on the same side of all random planes count as one state (SimHash).
 
         f(s) = 1 / (beta * sqrt(n(code))),   code = sign(A s)
 
-    A has normal entries, drawn once; the planes contain the origin, so observations should vary around it. n counts
-    the current visit too.
+    The entries of A are drawn once, from a normal distribution. The planes contain the origin, so observations should
+    vary around it. n includes the current visit.
 
     Args:
-        bits: how many planes, at most 24; more of them distinguish more states.
+        bits: the number of planes, at most 24; more planes distinguish more states.
         beta: how fast visits reduce the uncertainty, > 0.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Uncertainty over groups of states."""
+"""Uncertainty of groups of states."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class HyperStates(Mechanism):
     With `Counts`, n(H) is the number of steps taken in any state of H.
 
     Args:
-        f: the uncertainty, of a state number: what it observes are the hyper-states' numbers.
-        groups: H(s), the number 0, 1, ... of each state's hyper-state; `adeu.theory.find_hyper_states` finds them.
+        f: an uncertainty of discrete states; it gets the index of the hyper-state instead of the state.
+        groups: H(s), the index 0, 1, ... of each state's hyper-state; `adeu.theory.find_hyper_states` finds them.
 
     Examples:
         >>> import adeu, jax

@@ -12,13 +12,13 @@ from adeu.core import check, networks
 from adeu.core.contract import Array, Carry, Key, Mechanism, Transition
 
 START = 3.0
-"""The initial f, if U comes from the data: there `Sigmoid` and `Saturating` return 0.95 of their c."""
+"""The initial f if U is fitted to the data; `Sigmoid` and `Saturating` map it to 0.95 of their c."""
 FIRST = 32
 """The number of initial updates over which U is fitted."""
 LOW, HIGH = 0.25, 4.0
 """The range of f in which a sigmoid distinguishes states."""
 LARGEST = 1e15
-"""Observations are clipped to this magnitude, so that sums of their squares fit in float32."""
+"""Observations are clipped to this magnitude, so that sums of squares fit in float32."""
 
 
 class Moments(NamedTuple):
@@ -36,7 +36,7 @@ class Moments(NamedTuple):
         return Moments(self.size + batch.shape[0], self.mean + share * shift, variance)
 
     def standardise(self, obs: Array) -> Array:
-        # The added terms dominate rounding errors in the variance of a constant; other variances hardly change.
+        # The added terms exceed rounding errors in the variance of a constant, and hardly change other variances.
         variance = self.variance + (1e-7 * self.mean) ** 2 + 1e-30
         variance = jnp.where(self.size > 0, variance, 1.0)
         scaled = (jnp.clip(obs, -LARGEST, LARGEST) - self.mean) / jnp.sqrt(variance)
@@ -51,31 +51,31 @@ class RndState(NamedTuple):
     scale: Array
     """U."""
     armed: Array
-    """Whether the median f of a batch has ever been between LOW and HIGH; `tune` starts only then."""
+    """Whether the median f of a batch has ever been between LOW and HIGH; tuning starts only then."""
     tuned_at: Array
-    """The step (or the update, if no step is given) at which U was first tuned; -1: never."""
+    """The step (or the update, if no step is given) at which U was first tuned; -1 before that."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rnd(Mechanism):
-    """Novelty: the error in s of a network trained to predict a random network.
+    """Novelty: the error in s of a network that is trained to predict a random network.
 
-        f(s) = || U * predictor(s) - U * target(s) ||_2          U from the data
+        f(s) = || U * predictor(s) - U * target(s) ||_2          U fitted
         f(s) = || U * predictor(s) - U * target(s) ||_2^2        U given
 
-    `Rnd()` fits U to the first batches: f is 3 before the first update, and about 3 in the states of the first
-    batches, where `Sigmoid` and `Saturating` return 0.95 of their c. Over thousands of updates f falls in states that
-    are visited again and is higher in new ones. `Rnd.paper()` uses the paper's fixed U.
+    `Rnd()` fits U to the first batches. f is 3 before the first update, and about 3 in the states of these batches;
+    `Sigmoid` and `Saturating` map 3 to 0.95 of their c. Over thousands of updates f decreases in states that are
+    visited again, and is higher in new ones. `Rnd.paper()` uses the paper's fixed U.
 
-    Observations of any magnitude are standardised by running statistics, which only `update` changes.
+    Observations are standardised by running statistics, which only `update` changes.
 
     Args:
-        scale: U; None: fitted to the data.
+        scale: U. By default it is fitted to the data.
         hidden: the sizes of the hidden layers of both networks.
         features: the output size of both networks.
-        learning_rate: the learning rate of the predictor's Adam.
+        learning_rate: the learning rate of the predictor.
         tune: the relative change of a given U per update: U decreases if a batch's median f is above 4, and increases
-            if it is below 1/4. Tuning starts once the median has been between these limits. 0: U is constant.
+            if it is below 1/4. Tuning starts once the median has been between these limits. With 0, U is constant.
 
     Examples:
         >>> import adeu, jax
@@ -103,13 +103,14 @@ class Rnd(Mechanism):
         check.number(self, "learning_rate", above=0)
         check.number(self, "tune", at_least=0, at_most=0.5)
         if self.tune and self.scale is None:
-            check.refuse(self, "tune", "0 where scale is None and U comes from the data", self.tune)
+            check.refuse(self, "tune", "0 if scale is None, because U is then fitted to the data", self.tune)
 
     @classmethod
     def paper(cls) -> Rnd:
-        """The paper's version, as far as its text specifies: one output, U = 187.5, and the footnote's tuning of U.
+        """Return the paper's version: one output, U = 187.5, and the tuning of U described in a footnote.
 
-        The layers, the learning rate, the value of `tune` and the standardised observations are our choice.
+        The paper does not specify the layers, the learning rate, `tune` and the standardisation of
+        observations.
 
         Examples:
             >>> import adeu
@@ -173,7 +174,7 @@ class Rnd(Mechanism):
 
 
 def _fit(state: RndState, error: Array) -> RndState:
-    """Sets U so that f has a mean square of START^2 over the first batches."""
+    """Set U so that f has a mean square of START^2 over the first batches."""
     number = state.optimizer.updates
     mean = (START / state.scale) ** 2
     mean = mean + (error - mean) / (number + 1)
@@ -181,6 +182,6 @@ def _fit(state: RndState, error: Array) -> RndState:
 
 
 def _error(predictor: networks.Layers, state: RndState, obs: Array) -> Array:
-    """The squared error in one state, or in each state of a batch."""
+    """Return the squared error in one state, or in each state of a batch."""
     x = state.moments.standardise(obs)
     return jnp.sum((networks.apply(predictor, x) - networks.apply(state.target, x)) ** 2, axis=-1)

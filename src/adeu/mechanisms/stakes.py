@@ -1,4 +1,4 @@
-"""Uncertainty from how little the agent expects to be paid."""
+"""Uncertainty from low expected returns."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from adeu.core.contract import Array, Carry, Key, Mechanism, State
 
 @dataclasses.dataclass(frozen=True)
 class Stakes(Mechanism):
-    """Explore where little is at stake: where the critics expect little of the policy's action.
+    """Explores where little is at stake: where the critics expect a low return of the policy's action.
 
         f(s) = top * exp(-max(V(s), 0) / scale),   V(s) = min_k Q_k(s, pi(s))
 
-    Novelty fades in a state that is visited often, whether or not a good action was found there. This f stays high
-    until one is: a state that leads nowhere keeps a value of 0. It suits tasks whose rewards are 0 or more, where
-    the agent must find its way step by step; where rewards are negative it is `top` everywhere.
+    Novelty decreases in states that are visited often, even if no good action was found there. This f stays high
+    until one is found, because the value stays 0 until then. It suits tasks with rewards >= 0 in which the agent must
+    find a path step by step. If all rewards are negative, f is `top` everywhere.
 
-    The agent gives `q_values` as for `EnsembleStd`; where actions are discrete, V is that of the best action.
+    The agent passes `q_values` as for `EnsembleStd`; for discrete actions, V is the value of the best action.
 
     Args:
-        scale: the value at which f has fallen to top / e, in units of the return, > 0.
-        top: f where nothing is at stake, > 0.
+        scale: the value at which f is top / e, in units of the return, > 0.
+        top: f at a value of 0 or less, > 0.
 
     Examples:
         >>> import adeu, jax

@@ -1,4 +1,4 @@
-"""What the mechanisms with one row per discrete state share."""
+"""Functions for mechanisms with a table that has one row per discrete state."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from adeu.core.contract import Array, Mechanism
 
 
 def row(table: Array, obs: Any) -> Array:
-    """The state's row; NaN (rejected downstream) for a state outside the table."""
+    """Return the row of a state; NaN, which is rejected later, for a state outside the table."""
     known = (obs >= 0) & (obs < table.shape[0])
     return jnp.where(known, table[obs], jnp.nan)
 
 
 def place(table: Array, obs: Any) -> Array:
-    """The index to write to; for a state outside the table one that is out of bounds, where JAX drops the write."""
+    """Return the index to write to; out of bounds for an unknown state, so that JAX drops the write."""
     return jnp.where(obs < 0, table.shape[0], obs)
 
 
@@ -28,7 +28,7 @@ def check_state(mechanism: Mechanism, obs: Any) -> None:
 
 
 def num_states(mechanism: Any, observation_space: Any) -> int | None:
-    """How many states a mechanism has: the space's number, or its own `num_states` if the space has none."""
+    """Return the number of states: that of the space or, if it has none, the `num_states` of the mechanism."""
     own: int | None = mechanism.num_states
     found = getattr(observation_space, "n", own)
     if own not in (None, found):

@@ -15,20 +15,20 @@ from adeu.mechanisms import table
 
 @dataclasses.dataclass(frozen=True)
 class TdError(Mechanism):
-    """Tokic's adaptive epsilon (VDBE): explores where values still change. Starts at 1.
+    """Tokic's adaptive epsilon (VDBE): high where values still change. It is 1 at first.
 
         f(s) <- rate * (1 - exp(-|x|/sigma)) / (1 + exp(-|x|/sigma)) + (1 - rate) * f(s)
 
-    x is the TD error delta, as in the paper, or the change of the value Q_new(s, a) - Q_old(s, a), as in the
-    original: alpha * delta in a table. With `num_states` there is one value per discrete state, learned in `observe`
-    from the transition's x; without it one value for all, learned in `update` from the batch's mean |x|. The agent
-    gives x by the name of the signal.
+    x is the TD error delta, as in the paper, or the change of the value Q_new(s, a) - Q_old(s, a), as in Tokic's
+    article, which is alpha * delta in a table. With `num_states`, f has one value per discrete state, learned in
+    `observe` from the transition's x. Without it, f is the same in all states, learned in `update` from the batch's
+    mean |x|. The agent passes x under the name of the signal.
 
     Args:
-        num_states: how many states there are, or None.
-        sigma: the scale of a large x, > 0 ("inverse sensitivity").
-        rate: the weight of the newest x, in (0, 1]; the original takes 1 / number of actions.
-        signal: what x is, "td_error" or "value_change".
+        num_states: the number of states, or None.
+        sigma: the scale of |x|, > 0 ("inverse sensitivity").
+        rate: the weight of the newest x, in (0, 1]; 1 / number of actions in Tokic's article.
+        signal: the meaning of x, "td_error" or "value_change".
 
     Examples:
         >>> import adeu, jax

@@ -1,4 +1,4 @@
-"""Triggers: switch between exploiting (f = 0) and exploring (f = c) for some time."""
+"""Triggers: switch between exploitation (f = 0) and periods of exploration (f = c)."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from adeu.core.contract import Array, Carry, Key, Mechanism, State
 
 class TriggeredCarry(NamedTuple):
     left: Array
-    """How many steps (or episodes) are left of the period of exploration."""
+    """The number of steps (or episodes) left in the current period."""
     first: Array
-    """Whether the episode has had no step yet."""
+    """Whether the next step is the first of the episode."""
     f: Carry
 
 
 @dataclasses.dataclass(frozen=True)
 class Triggered(Mechanism):
-    """Explores for a period, which begins with the probability that another f gives.
+    """Explores in periods, which begin with a probability given by another f.
 
         f(s) = c  for m steps from the one in which a period begins, else 0;  P(a period begins) = min(1, trigger(s))
 
-    A blind trigger is `Constant(p)` or `Every(n)`, an informed one `Homeostasis(f, rate)`. The trigger is evaluated
-    in every step, and ignored during a period. Per step, a period ends with its episode at the latest. Per episode,
-    the trigger is evaluated in an episode's first step only, m counts episodes, and whole episodes explore.
+    `Constant(p)` and `Every(n)` are blind triggers, `Homeostasis(f, rate)` is an informed one. The trigger is
+    evaluated in every step, but ignored during a period. With per="step", a period ends at the latest with its
+    episode. With per="episode", the trigger is evaluated in the first step of an episode only, m counts episodes,
+    and an episode explores in all of its steps or in none.
 
     Args:
         trigger: the probability that a period begins.
-        duration: m, how long a period lasts; its mean where it is `random`.
+        duration: m, the length of a period; its mean if `random`.
         random: whether m is drawn from a geometric distribution.
-        per: what m counts and how often the trigger is evaluated, "step" or "episode".
-        start: "exploit" or "explore": whether every episode (per episode: only the first) begins with a period.
-        c: f in a period, > 0; with `Identity` and `Bernoulli`, 1 draws every action of a period uniformly.
+        per: the unit of m and of the trigger, "step" or "episode".
+        start: "explore" begins every episode (with per="episode", the first one only) with a period, "exploit" none.
+        c: f in a period, > 0; with `Identity` and `Bernoulli`, a c of 1 makes every action of a period uniform.
 
     Examples:
         >>> import adeu, jax
@@ -67,7 +68,7 @@ class Triggered(Mechanism):
         check.one_of(self, "start", ("exploit", "explore"))
         check.number(self, "c", above=0)
         if self.per == "episode" and "reward" in self.trigger.needs("measure"):
-            takes = "an f that needs no reward where per='episode': an episode's first step has none"
+            takes = "an f that needs no reward if per='episode': the first step of an episode has none"
             check.refuse(self, "trigger", takes, self.trigger)
 
     def begin(self, key: Key, carry: TriggeredCarry | None = None) -> TriggeredCarry:
@@ -100,7 +101,7 @@ class Triggered(Mechanism):
         return jnp.where(left > 0, self.c, 0.0), TriggeredCarry(after, jnp.zeros((), bool), f_carry)
 
     def _length(self, key: Key) -> Array:
-        """m: fixed, or the first success of draws with probability 1 / duration."""
+        """Return m: fixed, or geometric with mean `duration`."""
         if not self.random or self.duration == 1:
             return jnp.asarray(self.duration, jnp.int32)
         return jax.random.geometric(key, 1.0 / self.duration, dtype=jnp.int32)
@@ -108,14 +109,14 @@ class Triggered(Mechanism):
 
 @dataclasses.dataclass(frozen=True)
 class Every(Mechanism):
-    """1 in every n-th step, else 0: a blind trigger, for `Triggered`.
+    """1 in every n-th step, else 0: a blind trigger for `Triggered`.
 
         f = 1 if t mod n = 0 else 0,   t = 1, 2, ...
 
-    Each environment counts its own steps from episode to episode.
+    Each environment has a separate count, which continues across episodes.
 
     Args:
-        n: how many steps (per episode: episodes) there are from one 1 to the next.
+        n: the number of steps from one 1 to the next; in a `Triggered` with per="episode", the number of episodes.
 
     Examples:
         >>> import adeu, jax
@@ -149,23 +150,23 @@ class HomeostasisCarry(NamedTuple):
     mean: Array
     variance: Array
     log_y: Array
-    """The logarithm of the running mean of y; y itself may overflow."""
+    """The logarithm of the running mean of y, because y may overflow."""
     f: Carry
 
 
 @dataclasses.dataclass(frozen=True)
 class Homeostasis(Mechanism):
-    """Turns a signal of any scale into a probability that is `rate` on average.
+    """Converts a signal of any scale into a probability with mean `rate`.
 
         f(s) = min(1, rate * y / m(y)),   y = exp((x - m(x)) / sd(x)),   x = signal(s)
 
-    m and sd are a running mean and standard deviation, newest value included, with the weight 1/tau for the
-    newest, tau = min(t, 100/rate) after t steps. Each environment keeps its own from episode to episode. While sd is
-    0, y = 1. Where the signal has outliers with rate * y above m(y), the average is below `rate`.
+    m and sd are a running mean and standard deviation that include the newest value, with a weight of 1/tau,
+    tau = min(t, 100/rate) after t steps. Each environment has separate ones, which continue across episodes. While sd
+    is 0, y = 1. If the signal has outliers with rate * y above m(y), the mean probability is below `rate`.
 
     Args:
-        signal: an f; the probability is high where it is high.
-        rate: the target, in (0, 1].
+        signal: an f; the higher it is, the higher the probability.
+        rate: the target of the mean probability, in (0, 1].
 
     Examples:
         >>> import adeu, jax

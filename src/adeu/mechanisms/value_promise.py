@@ -1,4 +1,4 @@
-"""Uncertainty from values that did not come true."""
+"""Uncertainty from value predictions that were wrong."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from adeu.core.contract import Array, Key, Mechanism, State
 
 class ValuePromiseCarry(NamedTuple):
     values: Array
-    """(k,): of the last k states, the oldest first."""
+    """(k,): the values of the last k states, oldest first."""
     rewards: Array
-    """(k,): of the last k steps, the oldest first."""
+    """(k,): the rewards of the last k steps, oldest first."""
     steps: Array
 
 
 @dataclasses.dataclass(frozen=True)
 class ValuePromise(Mechanism):
-    """How far the value of k steps ago is from what followed: the rewards since, and the value now.
+    """The error of the value k steps ago, compared with the rewards since then and the current value.
 
         f(s_t) = |V(s_{t-k}) - (R_t + gamma R_{t-1} + ... + gamma^(k-1) R_{t-k+1}) - V(s_t)|   ("promise")
         f(s_t) = |V(s_{t-k}) - (R_{t-k+1} + ... + gamma^(k-1) R_t) - gamma^k V(s_t)|           ("td")
 
-    R_t is the reward of the step that led to s_t. In the first k steps of an episode f is 0. The agent gives
-    `q_values` as for `EnsembleStd`; V(s) is the largest of their means over the critics. Loops and `Behavior` give
-    the `reward` of the step before.
+    R_t is the reward of the step that led to s_t. In the first k steps of an episode f is 0. The agent passes
+    `q_values` as for `EnsembleStd`; V(s) is the maximum of their mean over the critics. Loops and `Behavior` pass
+    the `reward` of the previous step.
 
     Args:
-        k: how many steps ago.
+        k: the number of steps between the two values.
         gamma: the agent's discount, in [0, 1].
-        form: "promise", where V(s_t) is not discounted and the newest reward has the weight 1, or "td", the k-step
+        form: "promise", in which V(s_t) is not discounted and the newest reward has weight 1, or "td", the k-step
             temporal-difference error.
 
     Examples:
@@ -81,9 +81,9 @@ class ValuePromise(Mechanism):
         rewards = jnp.append(carry.rewards[1:], reward)
         discounts = self.gamma ** jnp.arange(self.k, dtype=float)
         if self.form == "promise":
-            came = jnp.dot(discounts[::-1], rewards) + value
+            actual = jnp.dot(discounts[::-1], rewards) + value
         else:
-            came = jnp.dot(discounts, rewards) + self.gamma**self.k * value
-        broken = jnp.where(carry.steps >= self.k, jnp.abs(carry.values[0] - came), 0.0)
+            actual = jnp.dot(discounts, rewards) + self.gamma**self.k * value
+        error = jnp.where(carry.steps >= self.k, jnp.abs(carry.values[0] - actual), 0.0)
         steps = jnp.minimum(carry.steps + 1, self.k)
-        return broken, ValuePromiseCarry(jnp.append(carry.values[1:], value), rewards, steps)
+        return error, ValuePromiseCarry(jnp.append(carry.values[1:], value), rewards, steps)
