@@ -343,7 +343,7 @@ class Behavior:
             arrays.check_uncertainty("g", self.explorer.g, spread, obs)
             self._interface.reject_action(action)
         decision = Decision(self._interface.action(action), explored, uncertainty, spread, asked, deviation)
-        return decision if self._interface.lead is not None else Decision(*(value[0] for value in decision))
+        return decision if self._interface.lead is not None else Decision(*[value[0] for value in decision])
 
     def _watch(self) -> None:
         acts = int(self._history.acts)

@@ -48,12 +48,14 @@ class History(NamedTuple):
     ) -> None:
         """Record a decision of each environment; `asked` must be False for idle ones."""
         place = int(self.acts) % WINDOW
-        self.uncertainties[place] = np.where(idle, np.nan, uncertainty)
-        self.spreads[place] = np.where(idle, np.nan, spread)
-        self.asked[place] = asked
-        self.ages[place] = self.age
-        self.age[...] += ~idle
-        self.acts[...] += 1
+        self.uncertainties[place], self.spreads[place] = uncertainty, spread
+        self.asked[place], self.ages[place] = asked, self.age
+        if idle.any():
+            self.uncertainties[place, idle] = self.spreads[place, idle] = np.nan
+            self.age[~idle] += 1
+        else:
+            np.add(self.age, 1, out=self.age)
+        np.add(self.acts, 1, out=self.acts)
 
     def begin(self, begun: NDArray[np.bool_]) -> None:
         """Start an episode in these environments."""

@@ -231,10 +231,6 @@ def _space(env: object, name: str) -> Space[Any]:
     return space
 
 
-def _stacked(rows: list[dict[str, object]]) -> object:
-    return jax.tree.map(lambda *leaves: np.stack([arrays.to_numpy(leaf) for leaf in leaves]), *rows)
-
-
 def _field(transition: object, name: str) -> object:
     if isinstance(transition, Transition):
         return getattr(transition, name)
