@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from gymnasium.spaces import Box
+from scipy.stats import chisquare, kstest
 
 import adeu
 from adeu.tabular import from_arrays, lower
@@ -60,3 +61,47 @@ def test_the_policy_or_a_mask_ends_the_repetition():
     assert first == again
     mask = jnp.arange(3) != first
     assert all(D.sample(jax.random.key(k), (), carry, best, 1.0, mask)[0] != first for k in range(5))
+
+
+LOW, HIGH = np.array([-1.0, 0.0]), np.array([1.0, 4.0])
+
+
+def test_in_a_box_actions_are_uniform_and_their_time_is_geometric():
+    D = adeu.Sticky(MEAN).bind(None, Box(LOW, HIGH, dtype=np.float64))
+
+    def step(carry, key):
+        action, explored, carry = D.sample(key, (), carry, jnp.zeros(2), 1.0)
+        return carry, (action, explored)
+
+    keys = jax.random.split(jax.random.key(2), STEPS)
+    taken, explored = map(np.asarray, jax.lax.scan(step, D.begin(keys[0]), keys)[1])
+    assert explored.all()
+    changes = np.flatnonzero((np.diff(taken, axis=0) != 0).all(axis=1)) + 1  # both dimensions at once
+    assert np.count_nonzero((np.diff(taken, axis=0) != 0).any(axis=1)) == len(changes)
+    times = np.diff(changes)
+    seen = np.array([np.count_nonzero(times == n) for n in range(1, 15)] + [np.count_nonzero(times >= 15)])
+    chances = np.array([(1 - 1 / MEAN) ** (n - 1) / MEAN for n in range(1, 15)] + [(1 - 1 / MEAN) ** 14])
+    assert chisquare(seen, seen.sum() * chances).pvalue > LEVEL
+    for dimension in range(2):
+        scaled = (taken[changes, dimension] - LOW[dimension]) / (HIGH - LOW)[dimension]
+        assert kstest(scaled, "uniform").pvalue > LEVEL
+
+
+def test_in_a_box_the_spread_is_the_probability_and_the_policy_ends_the_repetition():
+    D = adeu.BoxSticky(1e9, low=LOW, high=HIGH)
+    center, start = jnp.array([0.5, 9.0]), D.begin(jax.random.key(0))
+    keys = jax.random.split(jax.random.key(3), 2_000)
+    _, explored, _ = jax.vmap(lambda key: D.sample(key, (), start, center, 0.3))(keys)
+    assert abs(explored.mean() - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
+    first, _, carry = D.sample(keys[0], (), start, center, 1.0)
+    again, _, carry = D.sample(keys[1], (), carry, center, 1.0)
+    np.testing.assert_array_equal(first, again)
+    held, _, _ = D.sample(keys[2], (), carry, center, 1.0, jnp.array([True, False]))
+    np.testing.assert_array_equal(held, [first[0], 4.0])  # the mask leaves the policy's, within the range
+    action, explores, carry = D.sample(keys[3], (), carry, center, 0.0)
+    np.testing.assert_array_equal(action, [0.5, 4.0])
+    assert not explores
+    other, _, _ = D.sample(keys[4], (), carry, center, 1.0)
+    assert (other != first).all()
+    with pytest.raises(ValueError, match=r"BoxSticky: center takes the shape \(2,\) of its range"):
+        D.sample(keys[5], (), carry, jnp.zeros(3), 1.0)

@@ -36,6 +36,9 @@ from .distributions import (
     BoxOptions as BoxOptions,
 )
 from .distributions import (
+    BoxSticky as BoxSticky,
+)
+from .distributions import (
     Categorical as Categorical,
 )
 from .distributions import (
@@ -64,6 +67,7 @@ from .guards import (
 )
 from .mechanisms.bandit import ReturnBandit as ReturnBandit
 from .mechanisms.best_action import BestActionGap as BestActionGap
+from .mechanisms.cells import Cells as Cells
 from .mechanisms.combine import (
     Calibrated as Calibrated,
 )

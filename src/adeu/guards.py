@@ -79,13 +79,13 @@ class KnownUnsafe(Guard):
 
 @dataclasses.dataclass(frozen=True)
 class Returning(Guard):
-    """Takes the way back to the goal that `FirstReturn` chose; not active after arrival, nor in evaluation.
+    """Returns to the goal that `FirstReturn` chose. Not active after arrival or in evaluation.
 
-        a = the next of the goal's actions, or argmax_a goal_preferences[goal, a]
+        a = the next of the goal's actions, or argmax_a goal_preferences[goal, a]; in a Box, goal_preferences[goal]
 
     Args:
-        by: as that of `FirstReturn`. For "agent", the agent gives `goal_preferences`, of shape (cells, actions):
-            what it prefers in s in order to get to each cell.
+        by: the same as `by` of `FirstReturn`. With "agent", the agent passes `goal_preferences` of shape (cells,
+            actions), its preferences in s for reaching each cell; in a Box, one action per cell.
 
     Examples:
         >>> import adeu, jax
@@ -103,8 +103,10 @@ class Returning(Guard):
         check.one_of(self, "by", ("replay", "agent"))
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        if not hasattr(action_space, "n"):
-            check.refuse(self, "action space", "a Discrete space", action_space)
+        from gymnasium.spaces import Box
+
+        if not isinstance(action_space, Box) and not hasattr(action_space, "n"):
+            check.refuse(self, "action space", "a Discrete space or a Box", action_space)
         return self
 
     def needs(self, hook: Hook) -> frozenset[str]:
@@ -125,16 +127,18 @@ class Returning(Guard):
             return jnp.zeros((), bool), jnp.zeros((), jnp.int32), carry
         f = _find(f_carry)
         if f is None:
-            raise TypeError("Returning: f takes FirstReturn, or one made of it")
+            raise TypeError("Returning: f must be FirstReturn, or a mechanism that contains it")
         if self.by == "replay":
             return ~f.arrived, f.action, carry
         if goal_preferences is None:
             raise TypeError("Returning: by='agent' takes goal_preferences of shape (cells, actions) from the agent")
-        return ~f.arrived, jnp.argmax(goal_preferences[f.goal]), carry
+        preferred = goal_preferences[f.goal]
+        boxed = jnp.issubdtype(f.action.dtype, jnp.floating)
+        return ~f.arrived, preferred if boxed else jnp.argmax(preferred), carry
 
 
 def _find(carry: Any) -> FirstReturnCarry | None:
-    """The carry of `FirstReturn` in that of an f that is made of it."""
+    """Return the carry of `FirstReturn` from that of a mechanism that contains it."""
     if isinstance(carry, FirstReturnCarry):
         return carry
     found = (_find(each) for each in carry) if isinstance(carry, tuple) else ()

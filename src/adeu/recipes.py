@@ -9,6 +9,7 @@ from adeu.core.contract import Distribution, Mechanism
 from adeu.core.explorer import Explorer
 from adeu.distributions import Bernoulli, LearnedLengths, Options, Sticky
 from adeu.guards import Returning
+from adeu.mechanisms.cells import Cells
 from adeu.mechanisms.combine import Sum
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.first_return import FirstReturn
@@ -78,6 +79,7 @@ def default(env: Any) -> Explorer:
 def go_explore(
     num_states: int | None = None,
     *,
+    bins: int | tuple[int, ...] | None = None,
     longest: int = 1000,
     by: Literal["replay", "agent"] = "replay",
     mean: float = 20.0,
@@ -86,6 +88,7 @@ def go_explore(
 
     Args:
         num_states: the number of cells. By default `Behavior` takes it from the space.
+        bins: the number of cells along each dimension, for observations in a bounded Box; see `Cells`.
         longest: the largest number of actions that the archive stores for a path.
         by: how it goes to a cell: "replay" repeats the stored actions, for deterministic environments; "agent"
             follows the `goal_preferences` that the agent passes.
@@ -95,8 +98,15 @@ def go_explore(
         >>> import adeu
         >>> adeu.recipes.go_explore().D
         Sticky(mean=20.0)
+        >>> adeu.recipes.go_explore(bins=10).f.bins
+        10
     """
-    return Explorer(FirstReturn(num_states, longest, by), Identity(), Sticky(mean), Returning(by))
+    f: Mechanism = FirstReturn(num_states, longest, by)
+    if bins is not None:
+        if num_states is not None:
+            check.refuse("go_explore", "num_states", "None where bins make the cells", num_states)
+        f = Cells(f, bins)
+    return Explorer(f, Identity(), Sticky(mean), Returning(by))
 
 
 def tempo_rl(epsilon: float = 0.1, longest: int = 7, gamma: float = 0.99) -> Explorer:

@@ -218,3 +218,17 @@ def test_each_agent_may_have_a_different_explorer():
     assert all(decision.explored for episode in record for decision in episode["agent_1"])
     with pytest.raises(ValueError, match="a single Explorer if shared=True"):
         ParallelBehavior(explorers, env, shared=True)
+
+
+def test_what_the_loop_does_not_give_is_named():
+    env = Leaving(2, 2)
+    error = adeu.Explorer(adeu.TdError(), adeu.Clip(), adeu.Bernoulli())
+    for explorer in (error, {"agent_0": error}):
+        with pytest.raises(
+            ValueError, match=r"only from transitions \(agents that do: Dqn, Sac, Td3\), got.*td_error"
+        ):
+            ParallelBehavior(explorer, env)
+    behavior = ParallelBehavior(adeu.recipes.go_explore(by="agent", bins=2), env)
+    observations, _ = env.reset()
+    with pytest.raises(TypeError, match="goal_preferences"):
+        behavior.act(observations, dict.fromkeys(observations, np.zeros(2)))

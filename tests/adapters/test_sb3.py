@@ -498,8 +498,17 @@ class TestRejected:
                 return oracle, carry
 
         wishful = ExplorerCallback(adeu.Explorer(Wishful(), adeu.Identity(), adeu.Gaussian()))
-        self.refused(make(TD3, clocks(5)), "no more than q_values, got.*oracle", wishful)
+        self.refused(make(TD3, clocks(5)), r"no more than q_values in act\(\).*got.*oracle", wishful)
+        returning = ExplorerCallback(adeu.recipes.go_explore(by="agent", bins=2))
+        nobody = (
+            r"agents that do: none of adeu's; Behavior\.act takes it from your loop\), got \['goal_preferences'\]"
+        )
+        self.refused(make(TD3, clocks(5)), nobody, returning)
         error = adeu.Explorer(adeu.Rollouts(adeu.TdError(), rho=0.1, c=0.2), adeu.Clip(), adeu.Gaussian())
-        self.refused(make(TD3, clocks(5)), "learns only from transitions, got.*td_error", ExplorerCallback(error))
+        self.refused(
+            make(TD3, clocks(5)),
+            r"learn only from transitions \(agents that do: Dqn, Sac, Td3\), got.*td_error",
+            ExplorerCallback(error),
+        )
         with pytest.raises(ValueError, match="explorer takes an Explorer"):
             ExplorerCallback(adeu.Constant(0.1))

@@ -198,6 +198,8 @@ def test_other_exploration_is_rejected(ts):
         ts.make(constant(0.1), 5, explores=False)
     with pytest.raises(ValueError, match="Gaussian: action space takes a Box"):
         ts.make(constant(0.1), 5, algorithm="DQN", actions=TWO)
+    with pytest.raises(ValueError, match=r"none of adeu's; Behavior\.act .*got \['goal_preferences'\]"):
+        ts.make(adeu.recipes.go_explore(by="agent", bins=2), 5)
 
 
 def test_state_of_a_host_object_is_saved(ts, tmp_path):

@@ -161,8 +161,10 @@ def test_critics_provide_the_q_values_that_f_needs(rl):
     env = rl.env(5, 4)
     critics = rl.nn.TensorDictModule(torch.nn.Linear(2, 3), in_keys=["action"], out_keys=["q"])
     explorer = adeu.Explorer(adeu.EnsembleStd(), adeu.Clip(), adeu.Gaussian())
-    with pytest.raises(ValueError, match=r"ExplorerModule: explorer takes an f.*got \['q_values'\]"):
+    with pytest.raises(ValueError, match=r"ExplorerModule: explorer takes.*Dqn, Sac, Td3\), got \['q_values'\]"):
         rl.ExplorerModule(explorer, env)
+    with pytest.raises(ValueError, match=r"none of adeu's; Behavior\.act .*got \['goal_preferences'\]"):
+        rl.ExplorerModule(adeu.recipes.go_explore(by="agent", bins=2), env)
     module = rl.ExplorerModule(explorer, env, seed=0, given={"q_values": "q"})
     data = env.rollout(3, rl.policy(module, critics=critics), break_when_any_done=False)
     expected = data["q"].std(dim=-1, correction=0)

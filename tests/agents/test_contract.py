@@ -251,7 +251,7 @@ def test_an_explorer_that_needs_more_is_rejected_before_anything_compiles(case, 
     agent = dataclasses.replace(case.agent, explorer=explorer)
     takes = (
         r"explorer takes parts that need no recorded in act\(\): the agent does not provide it "
-        r"\(agents that do: none of adeu's\), got Explorer"
+        r"\(agents that do: none of adeu's; Behavior\.act takes it from your loop\), got Explorer"
     )
     with jax.log_compiles():
         for make in loops(agent, case.world).values():

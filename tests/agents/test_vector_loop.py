@@ -94,6 +94,15 @@ def test_environments_decide_independently():
     assert not np.array_equal(coins[0][:, 0], coins[0][:, 1])
 
 
+def test_a_part_for_one_environment_is_rejected_in_a_vector():
+    agent = dataclasses.replace(SMALL, explorer=adeu.recipes.go_explore(bins=2, longest=5))
+    one, two = (gymnasium.make_vec("adeu/PointMaze-v0", number) for number in (1, 2))
+    env = gymnasium.make("adeu/PointMaze-v0")
+    with pytest.raises(ValueError, match=r"Cells: env takes one environment, .* got '2 of them'"):
+        VectorLoop(agent, two, env, steps=1_000)
+    VectorLoop(agent, one, env, steps=1_000)
+
+
 def test_bad_arguments_are_rejected():
     with pytest.raises(ValueError, match=r"VectorLoop: envs takes a vector of environments; GymLoop takes a si.*got"):
         VectorLoop(SMALL, Counter(0), Counter(0), steps=1_000)
@@ -101,7 +110,7 @@ def test_bad_arguments_are_rejected():
     with pytest.raises(ValueError, match="VectorLoop: steps takes a multiple of evaluate_every=10, got 25"):
         VectorLoop(SMALL, envs, Counter(0), steps=25, evaluate_every=10)
     tiny = dataclasses.replace(SMALL, batch=1, capacity=2)
-    with pytest.raises(ValueError, match="Td3: capacity takes at least a row for each of 3 environments, got 2"):
+    with pytest.raises(ValueError, match="Td3: capacity takes at least one row for each of 3 environments, got 2"):
         VectorLoop(tiny, envs, Counter(0), steps=1_000)
 
 

@@ -47,11 +47,12 @@ class Case(NamedTuple):
     def given(self, random: np.random.Generator, *lead: int) -> dict[str, np.ndarray]:
         """Return everything an agent can give; a part uses what it needs."""
         shape = (2, ACTIONS) if self.actions is CHOICE else (2,)
+        goals = (STATES, ACTIONS) if self.actions is CHOICE else (2**SIZE, *MOTION.shape)
         return {
             "step": np.full(lead, 7, np.int32),
             "q_values": random.normal(size=(*lead, *shape)).astype(np.float32),
             "reward": np.full(lead, 0.5, np.float32),
-            "goal_preferences": random.normal(size=(*lead, STATES, ACTIONS)).astype(np.float32),
+            "goal_preferences": random.normal(size=(*lead, *goals)).astype(np.float32),
             "host_uncertainty": np.full(lead, 0.3, np.float32),
             "recorded": np.full(lead, 0.4, np.float32),
             "unused": np.full(lead, 1.0, np.float32),
@@ -74,6 +75,7 @@ class Case(NamedTuple):
 
 
 COUNTS, COST = adeu.Counts(STATES, beta=0.9), adeu.ExpectedCost(num_states=STATES, num_actions=ACTIONS)
+ARCHIVE = adeu.Cells(adeu.FirstReturn(longest=1), bins=2, low=-1.0, high=1.0)
 PAPER = adeu.Explorer(f=adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2), g=adeu.Sigmoid(c=0.2), D=adeu.Gaussian())
 
 CASES: dict[str, Case] = {
@@ -109,7 +111,9 @@ CASES: dict[str, Case] = {
     "ReturnBandit": Case(adeu.ReturnBandit((0.1, 0.9))),
     "BestActionGap": Case(adeu.BestActionGap([0, 1, 2, 1, 0]), STATE),
     "HyperStates": Case(adeu.HyperStates(adeu.Counts(), [0, 1, 1, 0, 2]), STATE),
+    "Cells": Case(adeu.Cells(adeu.Counts(), bins=2, low=-1.0, high=1.0)),
     "FirstReturn": Case(adeu.FirstReturn(longest=1), STATE),
+    "FirstReturn-box": Case(ARCHIVE, actions=MOTION),
     "Calibrated": Case(adeu.Calibrated(adeu.Rnd(), decay=0.9)),
     "Every": Case(adeu.Every(2)),
     "Homeostasis": Case(adeu.Homeostasis(adeu.from_function(functions.first_entry), rate=0.1)),
@@ -143,11 +147,15 @@ CASES: dict[str, Case] = {
     "LearnedLengths-heads": Case(adeu.recipes.ute(0.5, longest=3, heads=2), STATE),
     "LearnedLengths-network": Case(adeu.LearnedLengths(longest=2, heads=3, lam=-0.5, hidden=(8,))),
     "Sticky": Case(adeu.Sticky(mean=2.0)),
+    "Sticky-box": Case(adeu.Sticky(mean=2.0), actions=MOTION),
+    "BoxSticky-range": Case(adeu.BoxSticky(mean=2.0, low=-1.0, high=[2.0, 3.0]), actions=MOTION),
     "Rarest": Case(functions.Rarest()),
     "KnownUnsafe": Case(adeu.KnownUnsafe(states=[3, 1], actions=[0, 2]), STATE),
     "KnownUnsafe-box": Case(adeu.KnownUnsafe(states=[3], actions=[[0.5, -1.0]]), STATE, MOTION),
     "Returning": Case(adeu.Returning(), STATE, f=adeu.FirstReturn(longest=1)),
     "Returning-agent": Case(adeu.Returning("agent"), STATE, f=adeu.FirstReturn(longest=1)),
+    "Returning-box": Case(adeu.Returning(), actions=MOTION, f=ARCHIVE),
+    "Returning-agent-box": Case(adeu.Returning("agent"), actions=MOTION, f=ARCHIVE),
     "Mentor": Case(functions.Mentor()),
     "Explorer": Case(PAPER, actions=MOTION),
     "Explorer-learning": Case(adeu.Explorer(adeu.Rnd(), adeu.Clip(), functions.Rarest(), functions.Mentor())),
@@ -180,6 +188,7 @@ NEEDS: dict[str, dict[str, set[str]]] = dict.fromkeys(CASES, only()) | {
     "Ratio-conditioned": only(act={"q_values"}, observe={"cost"}),
     "FromHost": only(act={"host_uncertainty"}),
     "Returning-agent": only(act={"goal_preferences"}),
+    "Returning-agent-box": only(act={"goal_preferences"}),
 }
 """The values that each part needs."""
 
@@ -187,9 +196,12 @@ REMEMBERS = {
     "Calibrated",
     "Every",
     "FirstReturn",
+    "FirstReturn-box",
     "Homeostasis",
     "Returning",
     "Returning-agent",
+    "Returning-agent-box",
+    "Returning-box",
     "Triggered",
     "Triggered-episodes",
     "Triggered-random",

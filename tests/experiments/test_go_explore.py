@@ -1,9 +1,12 @@
 """Go-Explore compared with ADEU, on small tasks."""
 
 import dataclasses
+import itertools
 
+import adeu
 from adeu.envs import Lake
-from adeu.experiments import go_explore
+from adeu.envs.point_maze_jax import HALF, SIDE, STEP
+from adeu.experiments import explore, go_explore
 
 
 def solved(setting, episodes):
@@ -25,5 +28,18 @@ def test_repeating_actions_helps_on_a_lake_with_straight_parts():
 
 def test_the_members():
     names = [member.name for member in go_explore.EXPERIMENT.members]
-    assert names == [f"go-explore/{name}" for name in ("lake", "staircase", "sea-10", "sea-20", "sea-30")]
+    assert names == [f"go-explore/{name}" for name in ("lake", "staircase", "sea-10", "sea-20", "sea-30", "maze")]
     assert all(len(member.cases) == 5 for member in go_explore.EXPERIMENT.members)
+
+
+def test_the_maze_has_the_cases_of_the_exploration_tasks_and_their_td3():
+    cases, theirs = go_explore.in_maze(), explore.cases("PointMaze")
+    for name in ("rnd", "options", "white"):
+        assert cases[name] == dataclasses.replace(theirs[name], recorded=False)
+    for name, mean in {"go-explore": 20.0, "go-explore mean=1": 1.0}.items():
+        explorer = adeu.recipes.go_explore(bins=10, longest=100, mean=mean)
+        agent = dataclasses.replace(theirs["white"].agent, explorer=explorer)
+        assert cases[name] == dataclasses.replace(theirs["white"], agent=agent)
+    edges = [-SIDE + 2 * SIDE * number / go_explore.BINS for number in range(go_explore.BINS + 1)]
+    assert not any(low < -HALF < HALF < high for low, high in itertools.pairwise(edges))
+    assert edges[1] - edges[0] > STEP

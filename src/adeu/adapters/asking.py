@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from adeu.agents.agent import providers
 from adeu.behavior.behavior import Behavior
 from adeu.core import check
+from adeu.core.explorer import Explorer
 
 
 def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> frozenset[str]:
@@ -22,11 +24,19 @@ def check_given(owner: Any, behavior: Behavior, offered: Iterable[str]) -> froze
         >>> sorted(check_given("MyAdapter", behavior, ["q_values"]))
         ['q_values']
     """
+    check_learning(owner, behavior.explorer)
     needed = behavior.needs("act")
-    learning = (behavior.needs("observe") | behavior.needs("update")) - {"cost"}  # transitions contain the cost
-    if learning:
-        takes = "an f that learns only from transitions"
-        check.refuse(owner, "explorer", takes, f"one that needs {sorted(learning)}")
-    if needed - set(offered):
-        check.refuse(owner, "explorer", f"an f that needs no more than {', '.join(offered)}", sorted(needed))
+    missing = needed - set(offered)
+    if missing:
+        takes = f"parts that need no more than {', '.join(offered) or 'nothing'} in act()"
+        check.refuse(owner, "explorer", f"{takes} ({providers('act', missing)})", sorted(needed))
     return needed
+
+
+def check_learning(owner: Any, explorer: Explorer) -> None:
+    """Rejects an explorer that learns from more than transitions, which include the cost."""
+    for hook in ("observe", "update"):
+        missing = explorer.needs(hook) - {"cost"}
+        if missing:
+            takes = f"parts that learn only from transitions ({providers(hook, missing)})"
+            check.refuse(owner, "explorer", takes, f"one that needs {sorted(missing)}")

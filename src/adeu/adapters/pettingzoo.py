@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adeu.adapters.asking import check_learning
 from adeu.adapters.versions import require
 from adeu.behavior.behavior import Behavior
 from adeu.behavior.tally import Tally
@@ -71,6 +72,8 @@ class ParallelBehavior:
             check.refuse(self, "explorer", "a single Explorer if shared=True", explorer)
         if central and encoder is not None:
             check.refuse(self, "encoder", "None if central=True", encoder)
+        for each in explorer.values() if isinstance(explorer, Mapping) else (explorer,):
+            check_learning(self, each)
         self._explorer, self._env, self._seed, self._encoder = explorer, env, seed, encoder
         self._joint = [env.observation_space(agent) for agent in self._agents] if central else None
         self._team = self._make_team() if shared else None

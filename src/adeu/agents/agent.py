@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 Coins = Array | NDArray[np.float64] | None
 AgentCarry = TypeVar("AgentCarry", bound=tuple[Any, ...])
 Hook = Literal["act", "observe", "update"]
+HOOKS: tuple[Hook, ...] = get_args(Hook)
 
 
 class Cadence(NamedTuple):
@@ -184,15 +185,12 @@ PAID = "reward"
 
 def check_needs(agent: AnyAgent, also: frozenset[str] = frozenset()) -> None:
     """Rejects an explorer that needs inputs which neither the agent nor its loop (`also`) provides."""
-    for hook, offered in agent.offers.items():
+    for hook in HOOKS:
+        offered = agent.offers.get(hook, frozenset())
         missing = agent.explorer.needs(hook) - offered - also - ({PAID} if hook == "act" else set())
         if missing:
-            names = ", ".join(sorted(missing))
-            others = ", ".join(_providers(hook, missing)) or "none of adeu's"
-            takes = (
-                f"parts that need no {names} in {hook}(): the agent does not provide it (agents that do: {others})"
-            )
-            check.refuse(agent, "explorer", takes, agent.explorer)
+            takes = f"parts that need no {', '.join(sorted(missing))} in {hook}(): the agent does not provide it"
+            check.refuse(agent, "explorer", f"{takes} ({providers(hook, missing)})", agent.explorer)
 
 
 def needs_reward(agent: AnyAgent) -> bool:
@@ -200,10 +198,18 @@ def needs_reward(agent: AnyAgent) -> bool:
     return PAID in agent.explorer.needs("act")
 
 
-def _providers(hook: Hook, names: frozenset[str]) -> list[str]:
-    """Returns the agents that provide all of these names."""
+def providers(hook: Hook, names: frozenset[str]) -> str:
+    """Returns which of adeu's agents provide all of these names, as a phrase for an error message.
+
+    Examples:
+        >>> from adeu.agents.agent import providers
+        >>> providers("update", frozenset({"td_error"}))
+        'agents that do: Dqn, Sac, Td3'
+    """
     from adeu import agents
 
     public = {name: getattr(agents, name) for name in dir(agents)}
     kinds = {name: kind for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, Agent)}
-    return sorted(name for name, kind in kinds.items() if names <= kind.offers.get(hook, frozenset()))
+    found = sorted(name for name, kind in kinds.items() if names <= kind.offers.get(hook, frozenset()))
+    none = f"none of adeu's; Behavior.{hook} takes it from your loop"
+    return f"agents that do: {', '.join(found) or none}"

@@ -81,6 +81,21 @@ def frozen(part: Any, argument: str) -> None:
     object.__setattr__(part, argument, freeze(getattr(part, argument)))
 
 
+def limits(part: Any) -> None:
+    """Makes the fields `low` and `high` hashable; they are finite numbers, or one per dimension, or both None."""
+    if (part.low is None) != (part.high is None):
+        refuse(part, "the range (low, high)", "both or neither", (part.low, part.high))
+    if part.low is not None:
+        frozen(part, "low")
+        frozen(part, "high")
+        low, high = np.asarray(part.low, np.float32), np.asarray(part.high, np.float32)
+        alike = () in (low.shape, high.shape) or low.shape == high.shape
+        with np.errstate(over="ignore"):
+            fits = alike and np.isfinite(high - low).all() and bool(np.all(low < high))
+        if not fits:
+            refuse(part, "the range (low, high)", "finite numbers with low < high", (part.low, part.high))
+
+
 def returned(part: Any, method: str, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     if not isinstance(value, tuple) or len(value) != len(names):
         raise TypeError(f"{part!r}.{method}() must return ({', '.join(names)}), it returned {value!r}")

@@ -1,5 +1,6 @@
 from .bernoulli import Bernoulli as Bernoulli
 from .box_options import BoxOptions as BoxOptions
+from .box_sticky import BoxSticky as BoxSticky
 from .categorical import Categorical as Categorical
 from .colored import Colored as Colored
 from .gaussian import Gaussian as Gaussian

@@ -1,4 +1,4 @@
-"""The base class of distributions over a Box: noise of unit variance, times the spread, in half ranges."""
+"""Base classes of distributions over a Box: its range, and noise times the spread, in half ranges."""
 
 from __future__ import annotations
 
@@ -12,26 +12,14 @@ from adeu.core import check
 from adeu.core.contract import Array, Carry, Distribution, Key, State
 
 
-class _BoxNoise(Distribution):
-    """Noise around the mean action. A subclass has these fields, and defines `_noise`."""
+class _BoxRange(Distribution):
+    """Actions within a range. A subclass has these fields."""
 
     low: Any
     high: Any
-    moment: str
 
     def __post_init__(self) -> None:
-        check.one_of(self, "moment", ("std", "variance"))
-        if (self.low is None) != (self.high is None):
-            check.refuse(self, "the range (low, high)", "both or neither", (self.low, self.high))
-        if self.low is not None:
-            check.frozen(self, "low")
-            check.frozen(self, "high")
-            low, high = np.asarray(self.low, np.float32), np.asarray(self.high, np.float32)
-            alike = () in (low.shape, high.shape) or low.shape == high.shape
-            with np.errstate(over="ignore"):
-                fits = alike and np.isfinite(high - low).all() and bool(np.all(low < high))
-            if not fits:
-                check.refuse(self, "the range (low, high)", "finite numbers with low < high", (self.low, self.high))
+        check.limits(self)
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         from gymnasium.spaces import Box
@@ -62,6 +50,39 @@ class _BoxNoise(Distribution):
             )
         return self
 
+    def deviation(self, action: Array, center: Array) -> Array:
+        low, high, center = (jnp.asarray(value, float) for value in (self.low, self.high, center))
+        return jnp.mean(jnp.abs(action - jnp.clip(center, low, high)) / ((high - low) / 2))
+
+    def _require_range(self) -> None:
+        if self.low is None:
+            name = type(self).__name__
+            raise ValueError(f"{name}: low and high are not set; give them, or bind to a Box, as Behavior does")
+
+    def _in_each_dimension(self, action_space: Any) -> Self:
+        """Return a copy whose range has one entry per dimension, in the shape of an action."""
+        ends = {"low": self.low, "high": self.high}
+        whole = {name: np.broadcast_to(np.asarray(end), action_space.shape) for name, end in ends.items()}
+        return dataclasses.replace(self, **whole)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return np.broadcast_shapes(np.shape(self.low), np.shape(self.high))
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != self._shape:
+            check.refuse(self, "center", f"the shape {self._shape} of its range (low, high)", f"shape {shape}")
+
+
+class _BoxNoise(_BoxRange):
+    """Noise around the mean action. A subclass also has this field and defines `_noise`."""
+
+    moment: str
+
+    def __post_init__(self) -> None:
+        check.one_of(self, "moment", ("std", "variance"))
+        super().__post_init__()
+
     def sample(
         self,
         key: Key,
@@ -81,15 +102,6 @@ class _BoxNoise(Distribution):
             noise = jnp.where(action_mask, noise, 0.0)
         return jnp.clip(center + noise, low, high), jnp.asarray(spread) > 0, carry
 
-    def deviation(self, action: Array, center: Array) -> Array:
-        low, high, center = (jnp.asarray(value, float) for value in (self.low, self.high, center))
-        return jnp.mean(jnp.abs(action - jnp.clip(center, low, high)) / ((high - low) / 2))
-
     def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
         """Return noise with mean 0 and variance 1, and the new carry."""
         raise NotImplementedError
-
-    def _require_range(self) -> None:
-        if self.low is None:
-            name = type(self).__name__
-            raise ValueError(f"{name}: low and high are not set; give them, or bind to a Box, as Behavior does")

@@ -21,7 +21,7 @@ class _Discrete(Distribution):
             check.refuse(
                 self,
                 "action space",
-                "a Discrete (Gaussian, Colored, OrnsteinUhlenbeck and Options take a Box)",
+                "a Discrete (Gaussian, Colored, OrnsteinUhlenbeck, Options and Sticky take a Box)",
                 action_space,
             )
         return self

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Self
-
-import numpy as np
 
 from adeu.core import check
 from adeu.core.contract import Array, Carry, Key
@@ -22,10 +19,7 @@ class _MemoryNoise(_BoxNoise):
         check.instance(self, "carried", bool)
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
-        bound = super().bind(observation_space, action_space)
-        ends = {"low": bound.low, "high": bound.high}
-        whole = {name: np.broadcast_to(np.asarray(end), action_space.shape) for name, end in ends.items()}
-        return dataclasses.replace(bound, **whole)
+        return super().bind(observation_space, action_space)._in_each_dimension(action_space)
 
     def begin(self, key: Key, carry: Carry = None) -> Carry:
         if self.carried and carry is not None:
@@ -42,10 +36,5 @@ class _MemoryNoise(_BoxNoise):
         raise NotImplementedError
 
     def _noise(self, key: Key, carry: Carry, shape: tuple[int, ...]) -> tuple[Array, Carry]:
-        if shape != self._shape:
-            check.refuse(self, "center", f"the shape {self._shape} of its range (low, high)", f"shape {shape}")
+        self._check_shape(shape)
         return self._advance(key, carry)
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return np.broadcast_shapes(np.shape(self.low), np.shape(self.high))

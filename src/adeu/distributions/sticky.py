@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from adeu.core import check
 from adeu.core.contract import Array, Key, State
+from adeu.distributions.box_sticky import BoxSticky
 from adeu.distributions.discrete import _Discrete, best, choose
 
 
@@ -20,15 +21,15 @@ class StickyCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Sticky(_Discrete):
-    """Explores with probability `spread`, by an action that is repeated for a geometric time; for Discrete spaces.
+    """Explores with probability `spread`: takes a uniform action and repeats it for a geometric time.
 
         a = the last explored action with probability 1 - 1/mean, else a uniform one
 
     A step that follows the policy, a new episode, or a mask that forbids the action ends the repetition.
-    Explored: the policy did not decide.
+    `explored` is True for random actions. In a Box, `bind` returns a `BoxSticky`.
 
     Args:
-        mean: how many steps an action is repeated for on average, >= 1. With 1 it is `Bernoulli`.
+        mean: the mean number of steps for which an action is repeated, >= 1. With 1 it equals `Bernoulli`.
 
     Examples:
         >>> import adeu, jax
@@ -48,6 +49,13 @@ class Sticky(_Discrete):
 
     def __post_init__(self) -> None:
         check.number(self, "mean", at_least=1)
+
+    def bind(self, observation_space: Any, action_space: Any) -> Any:
+        from gymnasium.spaces import Box
+
+        if isinstance(action_space, Box):
+            return BoxSticky(self.mean).bind(observation_space, action_space)
+        return super().bind(observation_space, action_space)
 
     def begin(self, key: Key, carry: StickyCarry | None = None) -> StickyCarry:
         return StickyCarry(jnp.zeros((), jnp.int32), jnp.zeros((), bool))

@@ -1,16 +1,19 @@
-"""Return, then explore, beside ADEU: on lakes, and in the deep sea with shuffled actions."""
+"""Return, then explore, compared with ADEU: on lakes, in the shuffled deep sea and in the point maze."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Mapping
 
 import adeu
-from adeu.envs import Lake, Sea, deep_sea_mdp
+from adeu.envs import JaxPointMaze, Lake, Sea, deep_sea_mdp
+from adeu.experiments import explore
 from adeu.experiments.lib import lake_setting as lake
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import SOLVED, Experiment, Family, Metric, first_solved
+from adeu.experiments.lib.jax_setting import JaxSetting
 from adeu.experiments.lib.lake_setting import LakeSetting
 from adeu.runs.statistics import Curves, median
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
@@ -19,6 +22,9 @@ from adeu.tabular import QLearning
 EPISODES, EVALUATE_EVERY = 20_000, 10
 SIZE = 200
 SEAS = (10, 20, 30)
+MAZE = "PointMaze"
+BINS = 10
+"""Cells along each side of the maze: a cell is wider than a step, and none includes both sides of the wall."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +77,21 @@ def in_sea(size: int) -> dict[str, SeaTableSetting]:
     return {name: SeaTableSetting(agent, sea) for name, agent in agents(size).items()}
 
 
+def in_maze() -> dict[str, JaxSetting]:
+    """Return the settings of TD3 from the exploration tasks, with their tuned amplitudes."""
+    tuned = explore.agents(MAZE)
+
+    def returning(explorer: adeu.Explorer) -> JaxSetting:
+        return explore.setting(MAZE, dataclasses.replace(tuned["white"], explorer=explorer))
+
+    cases = {name: explore.setting(MAZE, tuned[name]) for name in ("rnd", "options", "white")}
+    longest = JaxPointMaze().limit
+    return cases | {
+        "go-explore": returning(adeu.recipes.go_explore(bins=BINS, longest=longest)),
+        "go-explore mean=1": returning(adeu.recipes.go_explore(bins=BINS, longest=longest, mean=1.0)),
+    }
+
+
 def member(name: str, title: str, cases: Mapping[str, LakeSetting] | Mapping[str, SeaTableSetting]) -> Experiment:
     return Experiment(
         name=f"go-explore/{name}",
@@ -97,11 +118,42 @@ def member(name: str, title: str, cases: Mapping[str, LakeSetting] | Mapping[str
     )
 
 
+def maze() -> Experiment:
+    final, area, _ = explore.metrics(MAZE)
+    return Experiment(
+        name="go-explore/maze",
+        title="return, then explore: the point maze",
+        takes="ten minutes",
+        lesson=(
+            "Go-Explore in cells of 0.2, beside three cases of the exploration tasks; all are TD3. final: the "
+            "mean of the last 5 of 30 evaluations, of 10 greedy episodes each; area: the mean of all of them; both "
+            "scaled to [0, 1]. Solved: a mean return of 50 in an evaluation."
+        ),
+        cases=in_maze(),
+        metrics=(
+            final,
+            area,
+            Metric(
+                "steps_to_solve",
+                "steps to solve, median",
+                lambda curves: first_solved(curves, "step"),
+                over=median,
+                better="less",
+            ),
+            SOLVED,
+        ),
+        draw=functools.partial(explore.draw_one, MAZE),
+        bold="final",
+        seeds=range(100, 110),
+    )
+
+
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """When each seed solved each task."""
+    """Plot when each seed solved each task; the maze is left out because it counts steps."""
     named = {
         f"{name.rpartition('/')[2]}: {case}": curve
         for name, cases in members.items()
+        if name != "go-explore/maze"
         for case, curve in cases.items()
     }
     return plots.first_solved(named, folder)
@@ -109,11 +161,12 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 
 EXPERIMENT = Family(
     name="go-explore",
-    title="return, then explore: Go-Explore beside ADEU on lakes and in the shuffled deep sea",
+    title="return, then explore: Go-Explore beside ADEU on lakes, in the shuffled deep sea and in the point maze",
     members=(
         member("lake", f"a lake of {SIZE} x {SIZE}", on_lake(Lake(SIZE))),
         member("staircase", f"a lake of {SIZE} x {SIZE} that turns at each step", on_lake(Lake(SIZE, "staircase"))),
         *(member(f"sea-{size}", f"DeepSea {size} with shuffled actions", in_sea(size)) for size in SEAS),
+        maze(),
     ),
     draw=draw_all,
 )

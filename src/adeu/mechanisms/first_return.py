@@ -35,21 +35,23 @@ class FirstReturnCarry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class FirstReturn(Mechanism):
-    """0 on the way back to a cell of the archive, 1 after arrival, until the episode ends.
+    """0 while the agent returns to a cell of the archive, 1 after it arrived, until the episode ends.
 
         goal ~ 1/sqrt(visits + 1) over the cells of the archive, drawn in an episode's first step
         f(s) = 0 before the goal is reached, else 1
 
-    The archive has every state that was reached, with the actions that led there from the start: those of the
-    highest return, and of these the fewest. The guard `Returning` takes them, so f and guard go together. It learns
-    from the transitions of one environment, in their order, which starts in one state; several would mix theirs.
+    The archive stores each reached cell with a sequence of actions that leads there from the start: the one with the
+    highest return, and among equal ones the shortest. The guard `Returning` takes these actions; use it with this f.
+    It learns from the ordered transitions of a single environment. Every episode should start in the same state: if
+    starts differ, replayed actions may end in a cell near the goal, and f becomes 1 there.
 
     Args:
-        num_states: how many cells there are, numbered from 0; None: what `Behavior` finds in the space. Groups of
-            states become cells by `HyperStates`.
-        longest: the most actions that are kept; cells further away do not enter the archive.
-        by: how it returns: "replay" of the actions, where nothing is random, or the "agent", who then gives
-            preferences for each goal. The goal is reached after as many steps, or in its cell.
+        num_states: the number of cells. By default `Behavior` takes it from the space. `HyperStates` groups states
+            into cells, `Cells` does so for vectors.
+        longest: the largest number of actions stored for a cell; cells further away are not added to the archive.
+        by: how it returns: "replay" repeats the stored actions, for deterministic environments, and arrives after
+            the last one; "agent" follows the preferences of the agent, and arrives in the goal's cell.
+        action_shape: the shape of actions in a Box, set by `bind`; None for Discrete actions.
 
     Examples:
         >>> import adeu, jax
@@ -65,28 +67,41 @@ class FirstReturn(Mechanism):
     num_states: int | None = None
     longest: int = 1000
     by: Literal["replay", "agent"] = "replay"
+    action_shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.num_states is not None:
             check.whole(self, "num_states")
         check.whole(self, "longest")
         check.one_of(self, "by", ("replay", "agent"))
+        check.frozen(self, "action_shape")
+        shape = self.action_shape
+        if shape is not None and not (isinstance(shape, tuple) and all(type(size) is int for size in shape)):
+            check.refuse(self, "action_shape", "whole numbers, or None", shape)
 
     @property
     def one_environment(self) -> bool:
         return True
 
     def bind(self, observation_space: Any, action_space: Any) -> Self:
+        from gymnasium.spaces import Box
+
         states = table.num_states(self, observation_space)
-        if states is None or not hasattr(action_space, "n"):
-            takes = "Discrete (elsewhere give num_states and an encoder to a cell's number)"
-            check.refuse(self, "spaces", takes, (observation_space, action_space))
-        return dataclasses.replace(self, num_states=states)
+        if states is None:
+            takes = "a Discrete space (for a Box, use Cells(FirstReturn(), bins); else num_states and an encoder)"
+            check.refuse(self, "observation space", takes, observation_space)
+        boxed = isinstance(action_space, Box)
+        if not boxed and not hasattr(action_space, "n"):
+            check.refuse(self, "action space", "a Discrete space or a Box", action_space)
+        shape = action_space.shape if boxed else None
+        if self.action_shape not in (None, shape):
+            check.refuse(self, "action_shape", f"the action space's {shape}", self.action_shape)
+        return dataclasses.replace(self, num_states=states, action_shape=shape)
 
     def init(self, key: Key, obs: Any) -> FirstReturnState:
         if self.num_states is None:
             raise ValueError(
-                "FirstReturn: no num_states yet; give it, or bind it to a Discrete space (Behavior does)"
+                "FirstReturn: num_states is not set; give it, or bind to a Discrete space, as Behavior does"
             )
         table.check_state(self, obs)
         cells, none = self.num_states, jnp.zeros((), jnp.int32)
@@ -94,15 +109,19 @@ class FirstReturn(Mechanism):
             visits=jnp.zeros(cells, jnp.int32),
             length=jnp.full(cells, -1, jnp.int32),
             score=jnp.zeros(cells),
-            actions=jnp.zeros((cells, self.longest), jnp.int32),
-            taken=jnp.zeros(self.longest, jnp.int32),
+            actions=self._no_actions(cells, self.longest),
+            taken=self._no_actions(self.longest),
             steps=none,
             earned=jnp.zeros(()),
         )
 
     def begin(self, key: Key, carry: FirstReturnCarry | None = None) -> FirstReturnCarry:
         no, none = jnp.zeros((), bool), jnp.zeros((), jnp.int32)
-        return FirstReturnCarry(jax.random.uniform(key), no, none, none, none, no, none)
+        return FirstReturnCarry(jax.random.uniform(key), no, none, none, none, no, self._no_actions())
+
+    def _no_actions(self, *lead: int) -> Array:
+        shape = self.action_shape
+        return jnp.zeros(lead, jnp.int32) if shape is None else jnp.zeros((*lead, *shape))
 
     def asked(self, carry: FirstReturnCarry) -> Array:
         return jnp.ones((), bool)
@@ -113,25 +132,27 @@ class FirstReturn(Mechanism):
     def measure(
         self, key: Key, state: FirstReturnState, carry: FirstReturnCarry, obs: Any, **given: Any
     ) -> tuple[Array, FirstReturnCarry]:
-        goal = jnp.where(carry.begun, carry.goal, self._choose(state, carry.coin, obs))
+        goal = jax.lax.cond(carry.begun, lambda: carry.goal, lambda: self._choose(state, carry.coin, obs))
         length = jnp.where(carry.begun, carry.length, jnp.maximum(state.length[goal], 0))
         there = carry.step >= length if self.by == "replay" else obs == goal
         arrived = carry.arrived | there
-        action = state.actions[goal, jnp.minimum(carry.step, self.longest - 1)]
+        step = jnp.minimum(carry.step, self.longest - 1)
+        # Read it in a branch: otherwise XLA copies the whole archive in each step.
+        action = jax.lax.cond(arrived, lambda: carry.action, lambda: state.actions[goal, step])
         carry = FirstReturnCarry(
             carry.coin, jnp.ones_like(carry.begun), goal, length, carry.step + 1, arrived, action
         )
         return jnp.asarray(arrived, float), carry
 
     def _choose(self, state: FirstReturnState, coin: Array, obs: Any) -> Array:
-        """The goal; before anything is in the archive, the state itself."""
+        """Return the goal: a cell of the archive, or the current cell if the archive is empty."""
         weights = jnp.where(state.length >= 0, 1 / jnp.sqrt(state.visits + 1.0), 0.0)
         below = jnp.cumsum(weights) / jnp.maximum(weights.sum(), 1e-30)
         return jnp.where(weights.any(), jnp.argmax(below > coin), obs).astype(jnp.int32)
 
     def observe(self, state: FirstReturnState, transition: Transition, **given: Any) -> FirstReturnState:
         here, there = (table.place(state.visits, obs) for obs in (transition.obs, transition.next_obs))
-        taken = state.taken.at[state.steps].set(transition.action)  # JAX drops what is beyond the longest
+        taken = state.taken.at[state.steps].set(transition.action)  # JAX ignores an index that is out of range
         steps, earned = state.steps + 1, state.earned + transition.reward
         length = state.length.at[here].set(jnp.where(state.steps == 0, 0, state.length[here]))
 

@@ -8,12 +8,13 @@ from typing import Any, Self
 import jax.numpy as jnp
 
 from adeu.core import check
-from adeu.core.contract import Array, Carry, Key, Mechanism, State, Transition
+from adeu.core.contract import Array, Key, Mechanism, State
 from adeu.mechanisms import table
+from adeu.mechanisms.grouped import _Grouped
 
 
 @dataclasses.dataclass(frozen=True)
-class HyperStates(Mechanism):
+class HyperStates(_Grouped):
     """Measures f on hyper-states: all states of a group share one uncertainty.
 
         f_hyper(s) = f(H(s))
@@ -54,10 +55,6 @@ class HyperStates(Mechanism):
     def num_groups(self) -> int:
         return max(self.groups) + 1
 
-    @property
-    def learns_from(self) -> frozenset[str]:
-        return self.f.learns_from
-
     def bind(self, observation_space: Any, action_space: Any) -> Self:
         from gymnasium.spaces import Discrete
 
@@ -66,20 +63,7 @@ class HyperStates(Mechanism):
 
     def init(self, key: Key, obs: Any) -> State:
         table.check_state(self, obs)
-        return super().init(key, self._group(obs))
-
-    def measure(self, key: Key, state: State, carry: Carry, obs: Any, **given: Any) -> tuple[Array, Carry]:
-        (uncertainty,), carry = self.measure_parts(key, state, carry, self._group(obs), **given)
-        return uncertainty, carry
-
-    def observe(self, state: State, transition: Transition, **given: Any) -> State:
-        return super().observe(state, self._grouped(transition), **given)
-
-    def update(self, state: State, batch: Transition, **given: Any) -> State:
-        return super().update(state, self._grouped(batch), **given)
-
-    def _grouped(self, transition: Transition) -> Transition:
-        return transition._replace(obs=self._group(transition.obs), next_obs=self._group(transition.next_obs))
+        return super().init(key, obs)
 
     def _group(self, obs: Any) -> Array:
         known = (obs >= 0) & (obs < self.num_states)
