@@ -12,8 +12,8 @@ import adeu
 from adeu.core.contract import Mechanism
 from adeu.envs import Lake, Mdp, lake_mdp
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import MEAN, SOLVED, Experiment, Metric, first_solved
-from adeu.runs.statistics import known_mean, median
+from adeu.experiments.lib.experiment import MEAN, SOLVED, Experiment, Metric, time_to_solve
+from adeu.runs.statistics import known_mean
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import QLearning
 
@@ -134,13 +134,7 @@ EXPERIMENT = Experiment(
         },
     },
     metrics=(
-        Metric(
-            "recovered",
-            "episodes to recover, median",
-            lambda curves: first_solved(curves, "episode"),
-            over=median,
-            better="less",
-        ),
+        time_to_solve("recovered", "episodes to recover"),
         SOLVED,
         MEAN,
         Metric("explored", "steps explored", lambda curves: known_mean(curves["explored"], 1), ".2%", better=""),

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import Experiment, Family, Metric, first_solved
+from adeu.experiments.lib.experiment import EPISODES_TO_SOLVE, Experiment, Family, Metric
 from adeu.experiments.lib.explore_table import explore_table
 from adeu.experiments.lib.family_methods import LAKE, SEA, SEAS, SIZE, TASKS, methods
 from adeu.experiments.lib.family_tuned import TUNED
 from adeu.runs.spec import Setting
-from adeu.runs.statistics import Curves, iqm, median
+from adeu.runs.statistics import Curves, iqm
 from adeu.runs.statistics.estimate import average
 
 SEEDS = range(100, 110)
@@ -48,13 +48,7 @@ def metrics(task: str) -> tuple[Metric, ...]:
     return (
         Metric("final", "final, IQM", lambda curves: final(task, curves), ".2f", iqm),
         Metric("area", "area under the curve, IQM", lambda curves: average(scaled(task, curves), axis=1), ".2f", iqm),
-        Metric(
-            "episodes_to_solve",
-            "episodes to solve, median",
-            lambda curves: first_solved(curves, "episode"),
-            over=median,
-            better="less",
-        ),
+        EPISODES_TO_SOLVE,
         Metric("explored", "steps explored", explored, ".2%", better=""),
     )
 

@@ -12,10 +12,10 @@ from adeu.envs import JaxPointMaze, Lake, Sea, deep_sea_mdp
 from adeu.experiments import explore
 from adeu.experiments.lib import lake_setting as lake
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import SOLVED, Experiment, Family, Metric, first_solved
+from adeu.experiments.lib.experiment import EPISODES_TO_SOLVE, SOLVED, Experiment, Family, time_to_solve
 from adeu.experiments.lib.jax_setting import JaxSetting
 from adeu.experiments.lib.lake_setting import LakeSetting
-from adeu.runs.statistics import Curves, median
+from adeu.runs.statistics import Curves
 from adeu.runs.trainers.tabular_trainer import TabularTrainer
 from adeu.tabular import QLearning
 
@@ -104,13 +104,7 @@ def member(name: str, title: str, cases: Mapping[str, LakeSetting] | Mapping[str
         ),
         cases=cases,
         metrics=(
-            Metric(
-                "episodes_to_solve",
-                "episodes to solve, median",
-                lambda curves: first_solved(curves, "episode"),
-                over=median,
-                better="less",
-            ),
+            EPISODES_TO_SOLVE,
             SOLVED,
         ),
         draw=plots.first_solved,
@@ -133,13 +127,7 @@ def maze() -> Experiment:
         metrics=(
             final,
             area,
-            Metric(
-                "steps_to_solve",
-                "steps to solve, median",
-                lambda curves: first_solved(curves, "step"),
-                over=median,
-                better="less",
-            ),
+            time_to_solve("steps_to_solve", "steps to solve", "step"),
             SOLVED,
         ),
         draw=functools.partial(explore.draw_one, MAZE),

@@ -19,9 +19,9 @@ import adeu
 from adeu import theory
 from adeu.envs import Mdp
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import SOLVED, Experiment, Metric, first_solved, read
+from adeu.experiments.lib.experiment import EPISODES_TO_SOLVE, SOLVED, Experiment, Metric, read
 from adeu.runs.load import read_metrics
-from adeu.runs.statistics import Curves, median, ratio
+from adeu.runs.statistics import Curves, ratio
 from adeu.runs.trainers.trainer import Arrays, Piece
 from adeu.tabular import Job, Learners, QLearning, Training
 
@@ -312,13 +312,7 @@ EXPERIMENT = Experiment(
         **{f"{name} sparse": dataclasses.replace(case, **SPARSE) for name, case in SPARSE_METHODS.items()},
     },
     metrics=(
-        Metric(
-            "episodes_to_solve",
-            "episodes to solve, median",
-            lambda curves: first_solved(curves, "episode"),
-            over=median,
-            better="less",
-        ),
+        EPISODES_TO_SOLVE,
         SOLVED,
         Metric("frontier", "states known at the end", lambda curves: curves["frontier"][:, -1], ".1f"),
         Metric("reduced", "explored less once found", _claimed("reduced"), ".1%", ratio, paired=False),

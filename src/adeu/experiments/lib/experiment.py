@@ -22,7 +22,7 @@ from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
 from adeu.runs.override import settings
 from adeu.runs.spec import Setting, Spec
-from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, peak, share
+from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, median, peak, share
 from adeu.runs.statistics.estimate import average
 
 
@@ -71,6 +71,14 @@ SOLVED = Metric("solved", "seeds that solved it", _solved, ".0%", share)
 FIRST_SOLVED = Metric(
     "first_solved", "first solved at episode", lambda curves: first_solved(curves, "episode"), better="less"
 )
+
+
+def time_to_solve(name: str, title: str, column: str = "episode") -> Metric:
+    """Return the metric of the median over seeds of the first episode (or step) at which a seed solved the task."""
+    return Metric(name, f"{title}, median", lambda curves: first_solved(curves, column), over=median, better="less")
+
+
+EPISODES_TO_SOLVE = time_to_solve("episodes_to_solve", "episodes to solve")
 
 
 def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
