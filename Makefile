@@ -7,17 +7,17 @@ run: .venv/run  ## reproduce the paper's first table
 	$(BIN)/adeu run frozen-lake $(if $(SEEDS),--seeds $(SEEDS))
 
 # Most of the tests' time is compilation and import: reduce XLA's optimisations, and cache compiled code of XLA and Python.
-test oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
-test oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
-test oldest lowest: export PYTHONDONTWRITEBYTECODE =
-test oldest lowest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
+test docs oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+test docs oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
+test docs oldest lowest: export PYTHONDONTWRITEBYTECODE =
+test docs oldest lowest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
 # Two workers share two cores.
-test oldest lowest: export OMP_NUM_THREADS = 1
-test oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
-test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
-test oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+test docs oldest lowest: export OMP_NUM_THREADS = 1
+test docs oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
+test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 test: .venv/setup  ## run all tests except the slow ones
-	$(BIN)/pytest -m "not slow and not notebook"
+	$(BIN)/pytest -m "not slow and not docs"
 
 slow: .venv/setup  ## run the slow tests: long training
 	$(BIN)/pytest -m slow
@@ -27,9 +27,9 @@ check: .venv/setup docs wheel  ## check format, lint, types, docs and wheel
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-docs: .venv/setup  ## build the documentation in site/, and execute its notebooks
+docs: .venv/setup  ## build the documentation in site/, and run its code: notebooks, snippets and examples
 	$(BIN)/python .ci/site.py
-	$(BIN)/pytest -q tests/test_notebooks.py
+	$(BIN)/pytest -q -m "docs and not slow" tests/test_docs.py tests/test_notebooks.py
 
 wheel: .venv/setup  ## build the wheel, and test it in an empty environment
 	rm -rf build/wheel && $(BIN)/python -m build --wheel --outdir build/wheel . > build-wheel.log || (cat build-wheel.log; false)

@@ -53,7 +53,7 @@ def pytest_collection_finish():
     global dropped_at
     dropped_at = memory("VmRSS")
     gc.freeze()
-    gc.set_threshold(100_000)
+    gc.set_threshold(20_000)
 
 
 @pytest.hookimpl(trylast=True)  # after the workers have ended

@@ -25,6 +25,7 @@ def snippets(page: pathlib.Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("page", [page for page in PAGES[1:] if snippets(page)], ids=lambda page: page.name)
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -49,6 +50,7 @@ def test_the_pages_have_snippets():
     assert sum(bool(snippets(page)) for page in PAGES) >= 6
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "example",
     [pytest.param(path, id=path.name, marks=[pytest.mark.slow] * (path.name in LONG)) for path in EXAMPLES],

@@ -23,7 +23,7 @@ def test_all_notebooks_are_found():
     assert [path.stem for path in NOTEBOOKS] == ["own-f", "paper-table", "stuck-agent"]
 
 
-@pytest.mark.notebook
+@pytest.mark.docs
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run_and_give_the_committed_outputs(path, tmp_path):
     committed = nbformat.read(path, as_version=4)

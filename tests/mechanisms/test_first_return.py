@@ -367,7 +367,7 @@ def point_maze():
 def test_every_loop_rejects_an_agent_that_does_not_find_the_way_before_training():
     agent = dataclasses.replace(TINY, explorer=adeu.recipes.go_explore(by="agent", bins=4))
     takes = (
-        "Td3: explorer takes parts that need no goal_preferences in act(): the agent does not give it "
+        "Td3: explorer takes parts that need no goal_preferences in act(): the agent does not provide it "
         "(agents that do: none of adeu's; Behavior.act takes it from your loop), got Explorer"
     )
     for make in (
