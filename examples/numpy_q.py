@@ -1,4 +1,4 @@
-"""Train a Q-learner in plain numpy on Gymnasium's 8 x 8 frozen lake, exploring by visit counts.
+"""Train a Q-learner in plain numpy on Gymnasium's frozen lake, exploring by visit counts.
 
     python examples/numpy_q.py
 
@@ -28,9 +28,9 @@ def greedy_return(env: gymnasium.Env[int, int], q: np.ndarray) -> float:
 
 
 def train(episodes: int, seed: int) -> np.ndarray:
-    env: gymnasium.Env[int, int] = gymnasium.make("FrozenLake8x8-v1", is_slippery=False)
-    evaluation: gymnasium.Env[int, int] = gymnasium.make("FrozenLake8x8-v1", is_slippery=False)
-    q = np.zeros((64, 4))
+    env: gymnasium.Env[int, int] = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    evaluation: gymnasium.Env[int, int] = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    q = np.zeros((16, 4))
     explorer = adeu.Explorer(f=adeu.Counts(beta=0.3), g=adeu.ShiftedSigmoid(2.0), D=adeu.Bernoulli())
     behavior = adeu.Behavior(explorer, env, seed)  # adeu
     solved = 0
@@ -56,7 +56,7 @@ def train(episodes: int, seed: int) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--episodes", type=int, default=2000)
+    parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     train(arguments.episodes, arguments.seed)

@@ -2,8 +2,8 @@
 
     python examples/stuck_sb3.py                  # 10 seeds, 80 runs: about an hour on one core
 
-Skips complete runs. Each run adds a line to stuck.csv; the plot is stuck.png. Processes may share a folder if their
-seeds differ.
+Skips complete runs. Each run adds a line to stuck.csv; the plot is stuck.png. With `--steps N` they are stuck-N.csv
+and stuck-N.png. Processes may share a folder if their seeds differ.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def train(algorithm: Any, case: str, seed: int, steps: int) -> list[float]:
     return evaluation.returns
 
 
-def draw(rows: list[dict[str, str]], path: pathlib.Path) -> None:
+def draw(rows: list[dict[str, str]], lengths: dict[Any, int], path: pathlib.Path) -> None:
     """Plot every run as a thin line, and the mean of each case as a thick one."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
-    grid = figure.subplots(len(STEPS), len(CASES), sharex="row", sharey=True)
-    for line, (algorithm, steps) in zip(grid, STEPS.items(), strict=True):
+    grid = figure.subplots(len(lengths), len(CASES), sharex="row", sharey=True)
+    for line, (algorithm, steps) in zip(grid, lengths.items(), strict=True):
         name = algorithm.__name__
         for number, (axes, case) in enumerate(zip(line, CASES, strict=True)):
             own = [row for row in rows if (row["algorithm"], row["case"]) == (name, case)]
@@ -108,16 +108,17 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    table = arguments.out / "stuck.csv"
+    lengths = {algorithm: arguments.steps or steps for algorithm, steps in STEPS.items()}
+    table = arguments.out / (f"stuck-{arguments.steps}.csv" if arguments.steps else "stuck.csv")
     runs = [(seed, algorithm, case) for seed in arguments.seeds for algorithm in STEPS for case in CASES]
     for seed, algorithm, case in runs:
         identity = {"algorithm": algorithm.__name__, "case": case, "seed": str(seed)}
         if not any(identity.items() <= row.items() for row in read(table)):
-            returns = train(algorithm, case, seed, arguments.steps or STEPS[algorithm])
+            returns = train(algorithm, case, seed, lengths[algorithm])
             with table.open("a", newline="") as file:
                 csv.writer(file).writerow([*identity.values(), " ".join(f"{value:.2f}" for value in returns)])
             print(*identity.values(), f"{max(returns):.1f}", flush=True)
-        draw(read(table), arguments.out / "stuck.png")
+        draw(read(table), lengths, table.with_suffix(".png"))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHORT = {
-    "numpy_q.py": ["--episodes", "200"],
     "stuck_sb3.py": ["--seeds", "0", "--steps", "600"],
     "torch_td3.py": ["--steps", "1210"],
 }

@@ -37,14 +37,21 @@ def test_every_composition_works_and_is_in_the_docs(each):
 
 def test_the_command_prints_the_suggestions(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["adeu", "suggest", "CartPole-v1"])
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "60")
     with pytest.raises(SystemExit) as ended:
         cli.main()
     printed = capsys.readouterr().out
     assert ended.value.code == 0
     for each in suggest(gymnasium.make("CartPole-v1")):
-        assert changed(each.explorer.D) in printed
-    assert "Gaussian" not in printed
+        assert (
+            "f={}, g={}, D={}".format(*map(changed, (each.explorer.f, each.explorer.g, each.explorer.D))) in printed
+        )
+    for other in ("Gaussian", "Counts"):
+        assert other not in printed
+
+
+def test_counts_are_suggested_for_numbered_states():
+    assert "Counts()" in [changed(each.explorer.f) for each in suggest(gymnasium.make("FrozenLake-v1"))]
 
 
 def test_other_actions_are_rejected():

@@ -110,7 +110,7 @@ SUGGESTIONS = (
         Explorer(Counts(), ShiftedSigmoid(2.0), Categorical()),
         "",
         "near 0 in known states, near 1 in new ones",
-        "the map of the report",
+        "the map of the report; if Q-values are between 0 and 1, use Categorical(temperature=0.01)",
         "frozen-lake: adeu",
     ),
     Suggestion(
@@ -126,12 +126,18 @@ SUGGESTIONS = (
 
 
 def suggest(env: Any) -> list[Suggestion]:
-    """Return the suggestions for the action space of an environment, the default first.
+    """Return the suggestions for the spaces of an environment, the default first.
 
     Examples:
         >>> import gymnasium
         >>> [each.explorer.D for each in suggest(gymnasium.make("CartPole-v1"))][-1]
         Bernoulli()
     """
+    from gymnasium.spaces import Discrete
+
     kind = recipes.kind_of(env)
-    return [each for each in SUGGESTIONS if each.actions == kind]
+    states = getattr(env, "single_observation_space", env.observation_space)
+    numbered = isinstance(states, Discrete)
+    return [
+        each for each in SUGGESTIONS if each.actions == kind and (numbered or not isinstance(each.explorer.f, Counts))
+    ]

@@ -66,9 +66,32 @@ def test_the_title_names_the_band_or_single_runs():
 def curves():
     rng = np.random.default_rng(0)
     return {
-        case: {"return": rng.random((3, 20)), "episode": np.arange(20)[None].repeat(3, 0), "seed": np.arange(3)}
+        case: {
+            "return": rng.random((3, 20)),
+            "episode": np.arange(20)[None].repeat(3, 0),
+            "step": rng.integers(1, 9, (3, 20)).cumsum(axis=1),
+            "seed": np.arange(3),
+        }
         for case in ("adeu", "other")
     }
+
+
+@pytest.mark.parametrize(
+    ("counted", "times"),
+    [
+        ("steps", {"episode": [[0, 16, 107, 114]], "step": [[0, 1000, 2000, 2500]]}),
+        ("episodes", {"episode": [[10, 20, 30, 35]], "step": [[80, 95, 130, 136]]}),
+    ],
+)
+def test_the_axis_counts_what_is_regular(tmp_path, counted, times):
+    """Also with one seed, whose episodes are the same as themselves."""
+    curve = {name: np.array(values) for name, values in times.items()}
+    curve |= {"return": np.array([[0.0, 0.2, 0.4, 0.5]]), "seed": np.arange(1)}
+    with plots.drawing():
+        _, picture = plots.learning_curves({"adeu": curve}, tmp_path)
+    text = picture.read_text()
+    assert f"<!-- {counted} -->" in text
+    assert "<!-- 0.2 -->" in text
 
 
 def test_equal_data_give_equal_files(tmp_path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
+from rich.padding import Padding
 
 from adeu.cli.commands import Suggest
 from adeu.experiments.lib.composition import changed
@@ -13,18 +13,20 @@ from adeu.suggestions import suggest
 
 
 def main(command: Suggest) -> int:
-    found = suggest(make_env(command.env))
-    shown = Table(
-        title=f"Which f, g and D in {command.env}?", title_justify="left", title_style="bold", box=box.SIMPLE
-    )
-    shown.show_lines = True
-    for title in ("if", "take", "expect a spread of", "look at", "shown by"):
-        shown.add_column(title, overflow="fold")
-    for each in found:
-        composition = "\n".join(f"{role}={changed(getattr(each.explorer, role))}" for role in ("f", "g", "D"))
-        needs = f"\nThe agent must provide {each.needs}." if each.needs else ""
-        shown.add_row(each.symptom, composition + needs, each.expect, each.look_at, each.evidence)
     console = Console(highlight=False)
-    console.print(shown)
-    console.print("The first row is the default, which ExplorerCallback() uses if no explorer is given.")
+    console.print(f"[bold]Which f, g and D in {escape(command.env)}?[/]")
+    for each in suggest(make_env(command.env)):
+        composition = ", ".join(f"{role}={changed(getattr(each.explorer, role))}" for role in ("f", "g", "D"))
+        console.print(f"\n[bold]If[/] {escape(each.symptom)}:")
+        console.print(f"  [bold]{escape(composition)}[/]", soft_wrap=True)  # in one line, to be copied
+        notes = {
+            "the agent must provide": each.needs,
+            "spread": each.expect,
+            "look at": each.look_at,
+            "shown by": each.evidence,
+        }
+        for title, text in notes.items():
+            if text:
+                console.print(Padding(f"{title}: {escape(text)}", (0, 0, 0, 2)))
+    console.print("\nThe first one is the default, which ExplorerCallback() uses if no explorer is given.")
     return 0

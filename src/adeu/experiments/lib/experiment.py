@@ -25,6 +25,9 @@ from adeu.runs.spec import Setting, Spec
 from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, median, peak, share
 from adeu.runs.statistics.estimate import average
 
+WHOLE = ",.0f"
+"""The format of whole numbers."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
@@ -44,7 +47,7 @@ class Metric:
     name: str
     title: str
     of: Callable[[Curves], NDArray[np.float64] | NDArray[np.bool_]]
-    form: str = ",.0f"
+    form: str = WHOLE
     over: Callable[[Any], Estimate] = mean
     better: Literal["more", "less", ""] = "more"
     paired: bool = True

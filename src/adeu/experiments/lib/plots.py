@@ -139,22 +139,27 @@ def _plot_line(axes: Axes, x: Floats, y: Floats, color: str, line: Line, case: s
     axes.plot(x, y, color=color, linestyle=line, marker=marker, linewidth=1.5, label=label(case))
 
 
+def _is_regular(times: Floats) -> bool:
+    """Whether the evaluations of all seeds are at the same, evenly spaced times; the last one may be closer."""
+    return bool(np.all(times == times[0]) and len(np.unique(np.diff(times[0, :-1]))) <= 1)
+
+
 def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draw the return over episodes, or over steps if seeds differ in episodes; see `plot_mean`."""
+    """Draw the return over steps if evaluations are regular in steps, else over episodes; see `plot_mean`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     styles = style(curves)
-    together = all(np.all(curve["episode"] == curve["episode"][0, :]) for curve in curves.values())
+    counted = "step" if all(_is_regular(curve["step"]) for curve in curves.values()) else "episode"
     for case, curve in curves.items():
-        plot_mean(axes, curve["episode" if together else "step"][0, :], curve["return"], *styles[case], case)
+        plot_mean(axes, curve[counted][0, :], curve["return"], *styles[case], case)
     returns = np.concatenate([curve["return"].ravel() for curve in curves.values()])
     if log_helps(returns):
         axes.set_yscale("symlog", linthresh=10.0 ** round(np.log10(np.nanmax(returns)) - 3))
-    axes.set(xlabel="episodes" if together else "steps", ylabel="return of greedy episodes")
+    axes.set(xlabel=f"{counted}s", ylabel="return of greedy episodes")
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(about(curves.values()), fontsize=9, loc="left", color="gray")

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import Experiment, Metric
+from adeu.experiments.lib.experiment import WHOLE, Experiment, Metric
 from adeu.runs.statistics import FEWEST, share
 
 WIDEST = 20
@@ -137,9 +137,14 @@ def span(low: float | None, high: float | None, form: str, sign: str = "") -> st
 
 
 def number(value: float | None, form: str, missing: str = "-", sign: str = "") -> str:
-    """Format a number, never as -0; `sign="+"` also prints the sign of positive numbers."""
+    """Format a number, never as -0; `sign="+"` also prints the sign of positive numbers.
+
+    A form without decimals gets two for numbers below 10 that are not whole.
+    """
     if value is None:
         return missing
+    if form == WHOLE and abs(value) < 10 and value != round(value):
+        form = ".2f"
     return format(value, f"{sign}z{form if abs(value) < HUGE else '.4g'}")
 
 
