@@ -82,7 +82,8 @@ def kill_command(process):
 
 
 def kill_all(process):
-    os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it may be complete
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
