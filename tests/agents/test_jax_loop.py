@@ -141,10 +141,13 @@ def test_several_seeds_equal_single_runs():
 
 @pytest.mark.slow
 def test_it_learns_the_pendulum_with_several_seeds():
+    """With the settings of the same test in Gymnasium."""
     explorer = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
-    td3 = Td3(explorer, hidden=(64, 64), learning_rate=1e-3, capacity=10_000)
-    loop = {"warmup": 1_000, "evaluate_every": 3_000, "evaluate_steps": 200}
-    pieces = train(td3, Pendulum(), steps=9_000, seeds=[0, 1], **loop)
+    sizes = {"hidden": (64, 64), "batch": 128, "capacity": 10_000}
+    td3 = Td3(explorer, learning_rate=1e-3, gamma=0.98, tau=0.02, **sizes)
+    loop = {"warmup": 1_000, "evaluate_every": 1_000, "evaluate_episodes": 10, "evaluate_steps": 200}
+    pieces = train(td3, Pendulum(), steps=10_000, seeds=[0, 1, 2], **loop)
+    print(np.round(pieces.evaluation).astype(int).T.tolist())
     assert (pieces.evaluation.max(axis=0) > -200).all()
 
 

@@ -58,7 +58,7 @@ def test_every_experiment_has_valid_names():
 def test_an_odd_name_is_shown_unchanged(name, tmp_path):
     Spec("experiment", name, 0, None)
     curve = {"return": np.zeros((2, 3)), "episode": np.arange(3)[None].repeat(2, 0), "solved": np.ones((2, 3))}
-    curve["seed"] = np.arange(2)
+    curve |= {"seed": np.arange(2), "step": 7 * curve["episode"]}
     experiment = Experiment("e", "t", "l", {name: None}, (MEAN,), plots.learning_curves)
     console = Console(file=io.StringIO(), width=400)
     console.print(table(experiment, experiment.summary({name: curve})))

@@ -139,11 +139,11 @@ def span(low: float | None, high: float | None, form: str, sign: str = "") -> st
 def number(value: float | None, form: str, missing: str = "-", sign: str = "") -> str:
     """Format a number, never as -0; `sign="+"` also prints the sign of positive numbers.
 
-    A form without decimals gets two for numbers below 10 that are not whole.
+    A form without decimals gets two for numbers below 1.
     """
     if value is None:
         return missing
-    if form == WHOLE and abs(value) < 10 and value != round(value):
+    if form == WHOLE and 0 < abs(value) < 1:
         form = ".2f"
     return format(value, f"{sign}z{form if abs(value) < HUGE else '.4g'}")
 
