@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.style import Style
 
 from adeu.experiments import find, locate
+from adeu.experiments.lib import tables
 from adeu.experiments.lib.experiment import MEAN
-from adeu.experiments.lib.tables import best, number, table
+from adeu.experiments.lib.tables import best, table
 from adeu.experiments.mujoco import ENVIRONMENTS, ROWS
 
 
@@ -123,5 +124,5 @@ def test_few_seeds_are_shown_individually():
 
 def test_numbers_below_1_have_decimals():
     numbers = {0.347: "0.35", -0.004: "0.00", 0.0: "0", 1.0: "1", 4.6: "5", 1234.5: "1,234"}
-    assert {value: number(value, MEAN.form) for value in numbers} == numbers
-    assert number(0.05, MEAN.form, sign="+") == "+0.05"
+    assert {value: tables.number(value, MEAN.form) for value in numbers} == numbers
+    assert tables.number(0.05, MEAN.form, sign="+") == "+0.05"
