@@ -500,10 +500,8 @@ class TestRejected:
         wishful = ExplorerCallback(adeu.Explorer(Wishful(), adeu.Identity(), adeu.Gaussian()))
         self.refused(make(TD3, clocks(5)), r"no more than q_values in act\(\).*got.*oracle", wishful)
         returning = ExplorerCallback(adeu.recipes.go_explore(by="agent", bins=2))
-        nobody = (
-            r"agents that do: none of adeu's; Behavior\.act takes it from your loop\), got \['goal_preferences'\]"
-        )
-        self.refused(make(TD3, clocks(5)), nobody, returning)
+        none = r"agents that do: none of adeu's; Behavior\.act takes it from your loop\), got \['goal_preferences'\]"
+        self.refused(make(TD3, clocks(5)), none, returning)
         error = adeu.Explorer(adeu.Rollouts(adeu.TdError(), rho=0.1, c=0.2), adeu.Clip(), adeu.Gaussian())
         self.refused(
             make(TD3, clocks(5)),

@@ -1,4 +1,4 @@
-"""A buffer of recent steps, from which an f learns if there is no agent that provides batches."""
+"""A buffer of recent steps, from which f learns without the batches of an agent."""
 
 from __future__ import annotations
 

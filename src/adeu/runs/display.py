@@ -18,7 +18,7 @@ from adeu.runs.spec import Spec
 
 PLAIN: Any = {"markup": False, "highlight": False, "soft_wrap": True}
 LINES = 20
-"""The approximate number of lines printed if there is no terminal."""
+"""The approximate number of lines printed without a terminal."""
 BAR = 10
 FIXED = BAR + 4 + 7 + 4
 """The width of the bar, the percentage, the remaining time and the gaps; texts share the rest."""

@@ -56,7 +56,7 @@ def _listen(source: BinaryIO, tasks: queue.Queue[Any]) -> None:
     except BaseException:  # a message that was truncated because the sender ended
         traceback.print_exc()
     finally:
-        os._exit(code)  # even if nobody reads the traceback
+        os._exit(code)  # even if stderr is closed
 
 
 if __name__ == "__main__":
