@@ -11,8 +11,8 @@ test docs oldest lowest: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 test docs oldest lowest: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 test docs oldest lowest: export PYTHONDONTWRITEBYTECODE =
 test docs oldest lowest: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
-# Two workers share two cores.
-test docs oldest lowest: export OMP_NUM_THREADS = 1
+# Two workers share two cores. With more threads, PyTorch is ten times slower beside another process.
+test slow docs oldest lowest: export OMP_NUM_THREADS = 1
 test docs oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
 test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1

@@ -86,6 +86,22 @@ class TestCompilation:
             play(behavior, env, 30, lean)
             assert TestCompilation.traces == traces
 
+    def test_steps_and_skipped_environments_do_not_compile_again(self):
+        types = []
+
+        @dataclasses.dataclass(frozen=True)
+        class Clock(adeu.Mechanism):
+            def measure(self, key, state, carry, obs, *, step, **given):
+                types.append((step.dtype, step.weak_type))
+                return step / 100, carry
+
+        env = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+        behavior = adeu.Behavior(explorer(f=Clock(), g=adeu.Identity()), env)
+        decisions = play(behavior, env, 60, lean)
+        assert np.isnan(behavior.history).any()  # some episode ended, so an environment was skipped
+        assert decisions.uncertainty[-1, 0] * 100 == behavior.step - 2
+        assert types == [(jnp.int32, False)]
+
 
 class TestVectors:
     def test_permuting_the_environments_permutes_the_decisions(self):

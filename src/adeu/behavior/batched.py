@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -27,12 +28,37 @@ class Stream(NamedTuple):
     carry: ExplorerCarry
 
 
-class Packed(NamedTuple):
-    """The decisions of n environments in two arrays, because fetching an array takes longer than computing it."""
+@functools.partial(
+    jax.tree_util.register_dataclass, data_fields=["rows"], meta_fields=["action_shape", "action_dtype"]
+)
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """The decisions of n environments in one array, because fetching an array takes longer than computing it."""
 
-    action: Array
-    numbers: Array
-    """(6, n): uncertainty, spread, deviation, explored, asked, and whether all numbers are valid."""
+    rows: Array
+    """(6 + size of an action, n): whether all values are valid, explored, asked, uncertainty, spread, deviation, and
+    the action."""
+    action_shape: tuple[int, ...]
+    action_dtype: np.dtype
+
+    @classmethod
+    def of(cls, decision: Decision) -> Packed:
+        action, explored, uncertainty, spread, asked, deviation = decision
+        action = jnp.asarray(action)
+        actions = action.reshape(len(spread), -1).T
+        fine = jnp.all(jnp.isfinite(actions), axis=0)
+        for number in (uncertainty, spread):
+            fine &= jnp.isfinite(number) & (number >= 0)
+        numbers = jnp.stack([fine, explored, asked, uncertainty, spread, deviation])
+        return cls(jnp.concatenate([numbers, actions]), action.shape, action.dtype)
+
+    def unpack(self) -> tuple[Decision, bool]:
+        """Return the decisions as numpy arrays, and whether all values are valid."""
+        rows = np.array(self.rows)
+        fine, explored, asked = rows[:3] != 0
+        uncertainty, spread, deviation = rows[3:6]
+        action = rows[6:].T.astype(self.action_dtype).reshape(self.action_shape)
+        return Decision(action, explored, uncertainty, spread, asked, deviation), np.count_nonzero(fine) == len(fine)
 
 
 class BatchedExplorer(NamedTuple):
@@ -40,12 +66,12 @@ class BatchedExplorer(NamedTuple):
 
     start: Callable[[np.uint32, Observation, int], tuple[ExplorerState, Stream]]
     act: Callable[
-        [ExplorerState, Stream, NDArray[np.bool_], np.int32, Observation, np.ndarray, Given], tuple[Packed, Stream]
+        [ExplorerState, Stream, NDArray[np.bool_] | Array, int, Observation, np.ndarray, Given], tuple[Packed, Stream]
     ]
-    exploit: Callable[[ExplorerState, Stream, int, np.int32, Observation, np.ndarray, Given], Packed]
+    exploit: Callable[[ExplorerState, Stream, int, int, Observation, np.ndarray, Given], Packed]
     begin: Callable[[Stream, NDArray[np.bool_]], Stream]
-    observe: Callable[[ExplorerState, NDArray[np.intp], int, np.int32, Transition, Given], ExplorerState]
-    update: Callable[[ExplorerState, np.int32, Transition, Given], ExplorerState]
+    observe: Callable[[ExplorerState, NDArray[np.intp], int, int, Transition, Given], ExplorerState]
+    update: Callable[[ExplorerState, int, Transition, Given], ExplorerState]
 
 
 @functools.lru_cache(maxsize=16)
@@ -74,13 +100,13 @@ def batched(explorer: Explorer) -> BatchedExplorer:
             stream: Stream, idle: Array, obs: object, center: Array, given: dict[str, Array]
         ) -> tuple[Decision, Stream]:
             key_next, key_act = _split(stream.key)
-            decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=step, **given)
+            decision, carry = explorer.act(key_act, state, stream.carry, obs, center, step=_int32(step), **given)
             _check_alike(explorer, "act", "carry", stream.carry, carry)
             decision = decision._replace(explored=decision.explored & ~idle, asked=decision.asked & ~idle)
             return decision, _select(idle, stream, Stream(key_next, carry))
 
         decision, after = jax.vmap(one)(streams, idle, obs, center, given)
-        return _pack(decision), after
+        return Packed.of(decision), after
 
     def exploit(
         state: ExplorerState,
@@ -95,9 +121,9 @@ def batched(explorer: Explorer) -> BatchedExplorer:
 
         def one(stream: Stream, obs: object, center: Array, given: dict[str, Array]) -> Decision:
             key_act = jax.random.fold_in(_split(stream.key)[1], number)
-            return explorer.exploit(key_act, state, stream.carry, obs, center, step=step, **given)
+            return explorer.exploit(key_act, state, stream.carry, obs, center, step=_int32(step), **given)
 
-        return _pack(jax.vmap(one)(streams, obs, center, given))
+        return Packed.of(jax.vmap(one)(streams, obs, center, given))
 
     def begin(streams: Stream, ended: Array) -> Stream:
         def one(stream: Stream, ended: Array) -> Stream:
@@ -120,7 +146,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         def fold(i: Array, state: ExplorerState) -> ExplorerState:
             one: tuple[Transition, dict[str, Array]] = jax.tree.map(lambda x: x[order[i]], (transitions, given))
             transition, offered = one
-            learned = explorer.observe(state, transition, step=step, **offered)
+            learned = explorer.observe(state, transition, step=_int32(step), **offered)
             _check_alike(explorer, "observe", "state", state, learned)
             return learned
 
@@ -128,7 +154,7 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         return folded
 
     def update(state: ExplorerState, step: Array, batch: Transition, given: dict[str, Array]) -> ExplorerState:
-        learned = explorer.update(state, batch, step=step, **given)
+        learned = explorer.update(state, batch, step=_int32(step), **given)
         _check_alike(explorer, "update", "state", state, learned)
         return learned
 
@@ -142,12 +168,9 @@ def batched(explorer: Explorer) -> BatchedExplorer:
     )
 
 
-def _pack(decision: Decision) -> Packed:
-    action, explored, uncertainty, spread, asked, deviation = decision
-    fine = jnp.all(jnp.isfinite(jnp.asarray(action)).reshape(len(spread), -1), axis=1)
-    for number in (uncertainty, spread):
-        fine &= jnp.isfinite(number) & (number >= 0)
-    return Packed(action, jnp.stack([uncertainty, spread, deviation, explored, asked, fine]))
+def _int32(step: Array) -> Array:
+    """Return the number of a step in its type for parts; JAX reads a Python number faster than one of numpy."""
+    return jnp.asarray(step, jnp.int32)
 
 
 def _split(key: Array) -> tuple[Array, Key]:

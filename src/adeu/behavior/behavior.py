@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from adeu.behavior import arrays, plot, storage
@@ -84,6 +85,8 @@ class Behavior:
         self.step = 0
         self._updates = 0
         self._idle = np.zeros(n, bool)
+        self._nobody = jax.device_put(self._idle)
+        """On the device, because JAX takes longer to read a numpy array than to compute a decision."""
         self._paid = {"reward": np.zeros(n, np.float32)} if "reward" in self.explorer.needs("act") else {}
         """The reward of the previous step, 0 in the first step of an episode, if `act` needs it."""
         self._history, self._course = History.empty(n), Course.empty()
@@ -123,8 +126,8 @@ class Behavior:
             number, self._evaluated = self._evaluated, self._evaluated + 1
             exploit = self._batched.exploit
             return self._deliver(exploit(self.state, self.carry, number, self._clock, seen, centers, offered), raw)
-        act = self._batched.act
-        packed, carry = act(self.state, self.carry, self._idle, self._clock, seen, centers, offered)
+        idle = self._idle if np.count_nonzero(self._idle) else self._nobody
+        packed, carry = self._batched.act(self.state, self.carry, idle, self._clock, seen, centers, offered)
         delivered = self._deliver(packed, raw)
         self.carry = carry
         self._history.add(delivered.uncertainty, delivered.spread, delivered.asked, self._idle)
@@ -326,8 +329,8 @@ class Behavior:
         return other
 
     @property
-    def _clock(self) -> np.int32:
-        return np.int32(min(self.step, 2**31 - 1))
+    def _clock(self) -> int:
+        return min(self.step, 2**31 - 1)
 
     def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, dict[str, np.ndarray], History, Course, np.ndarray]:
         counters = np.array([self.step, self._updates])
@@ -335,14 +338,12 @@ class Behavior:
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
         """Check the values of f, g and D, and return the decision as numpy arrays."""
-        action, numbers = np.asarray(packed.action), np.array(packed.numbers)
-        uncertainty, spread, deviation = numbers[:3]
-        explored, asked, fine = numbers[3:] != 0
-        if not fine.all():
-            arrays.check_uncertainty("f", self.explorer.f, uncertainty, obs)
-            arrays.check_uncertainty("g", self.explorer.g, spread, obs)
-            self._interface.reject_action(action)
-        decision = Decision(self._interface.action(action), explored, uncertainty, spread, asked, deviation)
+        decision, fine = packed.unpack()
+        if not fine:
+            arrays.check_uncertainty("f", self.explorer.f, decision.uncertainty, obs)
+            arrays.check_uncertainty("g", self.explorer.g, decision.spread, obs)
+            self._interface.reject_action(decision.action)
+        decision = decision._replace(action=self._interface.action(decision.action))
         return decision if self._interface.lead is not None else Decision(*[value[0] for value in decision])
 
     def _watch(self) -> None:

@@ -50,7 +50,7 @@ class History(NamedTuple):
         place = int(self.acts) % WINDOW
         self.uncertainties[place], self.spreads[place] = uncertainty, spread
         self.asked[place], self.ages[place] = asked, self.age
-        if idle.any():
+        if np.count_nonzero(idle):
             self.uncertainties[place, idle] = self.spreads[place, idle] = np.nan
             self.age[~idle] += 1
         else:

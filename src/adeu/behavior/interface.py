@@ -104,6 +104,8 @@ class Interface:
 
     def given(self, given: Mapping[str, object], lead: int | None, asked: frozenset[str]) -> dict[str, np.ndarray]:
         """Return the agent's further inputs that a part uses, checked, with a leading axis of environments."""
+        if not given:
+            return {}
         for name in given.keys() & set(RESERVED):
             raise ValueError(f"{name} is reserved: it is one of {', '.join(RESERVED)}")
         offered = {name: arrays.to_numpy(value).copy() for name, value in given.items() if name in asked}
