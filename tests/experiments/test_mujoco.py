@@ -24,7 +24,7 @@ READINGS = ["rnd-32", "rnd-mean", "rnd-rollout-c"]
 
 
 def test_every_domain_has_the_rows_controls_and_results_of_the_paper():
-    for name, rate, capacity in (("mujoco", 5e-5, 100_000), ("mujoco-td3", 3e-4, 1_000_000)):
+    for name, rate, capacity, steps in (("mujoco", 5e-5, 100_000, 250_000), ("mujoco-td3", 3e-4, 1_000_000, 100_000)):
         members = locate(name)
         assert [member.name for member in members] == [f"{name}/{env}" for env in ENVIRONMENTS]
         for member in members:
@@ -32,7 +32,7 @@ def test_every_domain_has_the_rows_controls_and_results_of_the_paper():
             assert set(member.paper) == set(ROWS)
             assert {setting.agent.learning_rate for setting in member.cases.values()} == {rate}
             assert {setting.agent.capacity for setting in member.cases.values()} == {capacity}
-            assert {setting.steps for setting in member.cases.values()} == {100_000}
+            assert {setting.steps for setting in member.cases.values()} == {steps}
     (hopper,) = locate("mujoco/Hopper-v5/rnd")
     assert hopper.cases["rnd"].agent.explorer.f == adeu.Rollouts(adeu.Rnd.paper(), rho=0.3, c=0.2)
     assert hopper.paper["rnd"] == {"mean": 733, "max": 1167}
@@ -64,7 +64,7 @@ def test_the_listing_shows_the_composition_of_every_case(capsys, monkeypatch):
         assert told[first].removeprefix(case).strip() == f"f {explorer.f!r}"
         assert told[first + 1 : first + 3] == [f"g {explorer.g!r}", f"D {explorer.D!r}"]
     assert "agent Td3(capacity=100000, learning_rate=5e-05, critics=5, center='ucb')" in told
-    assert "setting TrainingSetting(env='Hopper-v5', source='rnd', control='shuffled')" in told
+    assert "setting TrainingSetting(env='Hopper-v5', steps=250000, source='rnd', control='shuffled')" in told
     for name in NAMES:
         assert listing.main(List(name)) == 0
     assert "deep-sea/100" in capsys.readouterr().out

@@ -123,8 +123,8 @@ def to_space(space: Any, action: np.ndarray) -> np.ndarray:
         >>> to_space(gymnasium.spaces.Box(-1, 1, (1,)), np.array([1.5])).tolist()
         [1.0]
     """
-    if hasattr(space, "n"):
-        return np.asarray(action + space.start).astype(space.dtype)
-    # np.clip does the same but takes three times as long.
-    clipped: np.ndarray = np.minimum(np.maximum(action.astype(space.dtype, copy=False), space.low), space.high)
-    return clipped
+    if hasattr(space, "low"):
+        # np.clip does the same but takes three times as long.
+        clipped: np.ndarray = np.minimum(np.maximum(action.astype(space.dtype, copy=False), space.low), space.high)
+        return clipped
+    return np.asarray(action + space.start).astype(space.dtype)

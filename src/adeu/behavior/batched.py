@@ -19,6 +19,7 @@ from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 Given = dict[str, np.ndarray]
 """The agent's further inputs, with a leading axis of environments."""
 Tree = TypeVar("Tree")
+POLLS = 300
 
 
 class Stream(NamedTuple):
@@ -54,11 +55,11 @@ class Packed:
 
     def unpack(self) -> tuple[Decision, bool]:
         """Return the decisions as numpy arrays, and whether all values are valid."""
-        rows = np.array(self.rows)
-        fine, explored, asked = rows[:3] != 0
-        uncertainty, spread, deviation = rows[3:6]
+        rows = _fetch(self.rows)
+        flags = rows[:3] != 0
         action = rows[6:].T.astype(self.action_dtype).reshape(self.action_shape)
-        return Decision(action, explored, uncertainty, spread, asked, deviation), np.count_nonzero(fine) == len(fine)
+        decision = Decision(action, flags[1], rows[3], rows[4], flags[2], rows[5])
+        return decision, np.count_nonzero(flags[0]) == rows.shape[1]
 
 
 class BatchedExplorer(NamedTuple):
@@ -166,6 +167,17 @@ def batched(explorer: Explorer) -> BatchedExplorer:
         observe=jax.jit(observe),
         update=jax.jit(update),
     )
+
+
+def _fetch(array: Array) -> np.ndarray:
+    """Return a copy of an array once it is computed.
+
+    Polls for some 50 microseconds before it blocks, because waking a blocked thread takes longer than a decision.
+    """
+    for _ in range(POLLS):
+        if array.is_ready():  # type: ignore[attr-defined]  # missing in the stubs of JAX
+            break
+    return np.array(array)
 
 
 def _int32(step: Array) -> Array:

@@ -55,7 +55,7 @@ class History(NamedTuple):
             self.age[~idle] += 1
         else:
             np.add(self.age, 1, out=self.age)
-        np.add(self.acts, 1, out=self.acts)
+        self.acts[()] += 1
 
     def begin(self, begun: NDArray[np.bool_]) -> None:
         """Start an episode in these environments."""

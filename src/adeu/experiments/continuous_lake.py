@@ -53,6 +53,7 @@ def setting(each: AnyAgent) -> JaxSetting:
 EXPERIMENT = Experiment(
     name="continuous-lake",
     title="The continuous lake: how many of its 20 places each f passes in 30,000 steps",
+    takes="ten minutes",
     lesson="Novelty fades at the frontier, which every episode visits; an f that stays high there leads further.",
     cases={name: setting(each) for name, each in AGENTS.items()},
     metrics=(

@@ -17,7 +17,7 @@ from adeu.experiments.lib.ended import read_extended
 from adeu.experiments.lib.experiment import Family
 from adeu.experiments.lib.jax_setting import JaxSetting
 
-SIZES = (20, 40, 80)
+SIZES = (20, 40, 60, 80)
 
 
 def setting(size: int, epsilon: float, D: Distribution, **fields: Any) -> JaxSetting:

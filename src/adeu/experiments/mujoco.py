@@ -49,6 +49,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"learning_rate": 5e-5, "capacity": 100_000},
     "td3": {"learning_rate": 3e-4, "capacity": 1_000_000},
 }
+HORIZONS = {"paper": 250_000, "td3": 100_000}
+"""The number of training steps: chosen by `mujoco-reading`, and that of the published figures in `OTHERS`."""
 OTHERS: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {
     ("Hopper-v5", "td3"): {
         "authors, v1": {"constant-0.1": {"mean": 360, "max": 827}},
@@ -94,7 +96,7 @@ def explored_by(
 ) -> TrainingSetting:
     """Return the setting of TD3 with this f; without g, the spread is f itself."""
     explorer = adeu.Explorer(f, adeu.Identity() if g is None else g, adeu.Gaussian())
-    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent))
+    return TrainingSetting(env, Td3(explorer, **PRESETS[preset], **agent), HORIZONS[preset])
 
 
 def cases(env: str, preset: str) -> dict[str, TrainingSetting]:
@@ -166,11 +168,14 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
 
 
 def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legend: bool = True) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     styles = plots.style(curves)
     for case, curve in curves.items():
         if name in curve:  # runs of earlier versions have fewer columns
             plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
@@ -182,11 +187,15 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     """Draw the curves of all domains."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(15, 8), layout="constrained")
-    grid = figure.subplots(2, 3)
+    columns = min(len(members), 3)
+    rows = math.ceil(len(members) / columns)
+    figure = Figure(figsize=(5 * columns, 4 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
-        _plot(axes, curves, "return", "return", legend=axes is grid[0, 2])
+        _plot(axes, curves, "return", "return", legend=axes is grid[0, -1])
         axes.set_title(name.rpartition("/")[2], fontsize=10, loc="left")
+    for axes in grid.flat[len(members) :]:
+        axes.remove()
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "domains")
 
@@ -199,7 +208,7 @@ def member(name: str, env: str, preset: str) -> Experiment:
     return Experiment(
         name=f"{name}/{env}",
         title=f"TD3 on {env}, preset {preset!r}",
-        takes="a quarter of an hour for a run on one core",
+        takes="15 to 60 minutes for a run on one core",
         lesson=LESSON,
         cases=cases(env, preset),
         metrics=METRICS,

@@ -130,28 +130,42 @@ def show(paper: Paper, members: Members) -> Group:
 def _table(title: str, paper: Paper, members: Members, take: Take) -> Table:
     found = readings(members, paper, within(members), take)
     choice = choose(found)
-    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE)
-    shown.caption, shown.caption_justify = verdict(found, choice), "left"
-    shown.add_column("random start")
+    shown = Table(
+        title=title,
+        caption=verdict(found, choice),
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=box.SIMPLE,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    shown.add_column("random start", no_wrap=True)
     shown.add_column("horizon", justify="right")
-    for domain, (mean, top) in ((name, paper[name]) for name in found[0].figures):
-        shown.add_column(f"{domain}\n[dim italic]paper {mean:,.0f}; {top:,.0f}[/]", justify="right")
+    for domain in found[0].figures:
+        shown.add_column(domain.removesuffix("-v5"), justify="right")
     shown.add_column("distance", justify="right")
     shown.add_column("between seeds", justify="right")
     shown.add_column("")
+    shown.add_row("paper", "", *(_cell(paper[domain]) for domain in found[0].figures), style="dim italic")
     for each in found:
         mark = "chosen" if each is choice.chosen else "tie" if each in choice.tied else ""
-        cells = [f"{mean:,.0f}; {top:,.0f}" for mean, top in each.figures.values()]
         shown.add_row(
             each.case,
             f"{each.horizon:,}",
-            *cells,
+            *map(_cell, each.figures.values()),
             f"{each.distance:.2f}",
             f"{each.apart:.2f}",
             mark,
             style="bold" if mark == "chosen" else None,
         )
     return shown
+
+
+def _cell(figures: tuple[float, float]) -> str:
+    mean, top = figures
+    return f"{mean:,.0f}; {top:,.0f}"
 
 
 def verdict(found: Sequence[Reading], choice: ReadingChoice) -> str:
@@ -177,6 +191,7 @@ def draw(paper: Paper, members: Members, folder: pathlib.Path) -> list[pathlib.P
     for case, (color, line) in plots.style(dict.fromkeys(each.case for each in found)).items():
         mine = [each for each in found if each.case == case]
         steps, value = np.array([(each.horizon, each.distance) for each in mine]).T
+        value[np.isinf(value)] = np.nan
         apart = np.array([each.apart for each in mine]) / 2
         axes.plot(steps, value, color=color, linestyle=line, label=case)
         axes.fill_between(steps, value - apart, value + apart, color=color, alpha=0.15, linewidth=0)
