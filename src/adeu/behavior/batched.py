@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import jax
@@ -30,15 +30,15 @@ class Stream(NamedTuple):
 
 
 @functools.partial(
-    jax.tree_util.register_dataclass, data_fields=["rows"], meta_fields=["action_shape", "action_dtype"]
+    jax.tree_util.register_dataclass, data_fields=["values"], meta_fields=["action_shape", "action_dtype"]
 )
 @dataclasses.dataclass(frozen=True)
 class Packed:
     """The decisions of n environments in one array, because fetching an array takes longer than computing it."""
 
-    rows: Array
-    """(6 + size of an action, n): whether all values are valid, explored, asked, uncertainty, spread, deviation, and
-    the action."""
+    values: Array
+    """Whether all values are valid; then n numbers each for explored, asked, uncertainty, spread and deviation; then
+    the actions."""
     action_shape: tuple[int, ...]
     action_dtype: np.dtype
 
@@ -46,20 +46,27 @@ class Packed:
     def of(cls, decision: Decision) -> Packed:
         action, explored, uncertainty, spread, asked, deviation = decision
         action = jnp.asarray(action)
-        actions = action.reshape(len(spread), -1).T
-        fine = jnp.all(jnp.isfinite(actions), axis=0)
+        fine = jnp.all(jnp.isfinite(action))
         for number in (uncertainty, spread):
-            fine &= jnp.isfinite(number) & (number >= 0)
-        numbers = jnp.stack([fine, explored, asked, uncertainty, spread, deviation])
-        return cls(jnp.concatenate([numbers, actions]), action.shape, action.dtype)
+            fine &= jnp.all(jnp.isfinite(number) & (number >= 0))
+        numbers = (fine[None], explored, asked, uncertainty, spread, deviation, action.ravel())
+        return cls(jnp.concatenate(numbers), action.shape, action.dtype)
 
     def unpack(self) -> tuple[Decision, bool]:
         """Return the decisions as numpy arrays, and whether all values are valid."""
-        rows = _fetch(self.rows)
-        flags = rows[:3] != 0
-        action = rows[6:].T.astype(self.action_dtype).reshape(self.action_shape)
-        decision = Decision(action, flags[1], rows[3], rows[4], flags[2], rows[5])
-        return decision, np.count_nonzero(flags[0]) == rows.shape[1]
+        values, n = _fetch(self.values), self.action_shape[0]
+        flags = values[1 : 2 * n + 1] != 0
+        uncertainty, spread, deviation = values[2 * n + 1 : 5 * n + 1].reshape(3, n)
+        action = values[5 * n + 1 :].reshape(self.action_shape).astype(self.action_dtype, copy=False)
+        return Decision(action, flags[:n], uncertainty, spread, flags[n:], deviation), bool(values[0])
+
+    @staticmethod
+    def stack(many: Sequence[Packed]) -> tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.float32]]:
+        """Return asked, uncertainty and spread of several decisions, of shape (decisions, n)."""
+        n = many[0].action_shape[0]
+        values = np.stack([np.asarray(each.values) for each in many])[:, n + 1 : 4 * n + 1]
+        asked, uncertainty, spread = np.split(values, 3, axis=1)
+        return asked != 0, uncertainty, spread
 
 
 class BatchedExplorer(NamedTuple):
