@@ -63,6 +63,13 @@ def test_settings_of_the_cases():
         same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
         assert same == source.agent, "the agents differ in more than f and g"
         assert mean.source == tuned.adaptive
+        if task not in explore.DISCRETE:
+            agents = [member.cases[case].agent for case in ("sac-rnd", "sac-constant")]
+            adaptive, constant = (agent.explorer for agent in agents)
+            assert dataclasses.replace(agents[1], explorer=adaptive) == agents[0], (
+                "the agents differ in more than f and g"
+            )
+            assert constant == adeu.Explorer(adeu.Constant(adaptive.g.c), adeu.Identity(), adaptive.D)
 
 
 def test_candidates_are_the_cases_with_an_amplitude():
@@ -72,7 +79,9 @@ def test_candidates_are_the_cases_with_an_amplitude():
         assert set(member.cases) == {each.name for each in candidates}
         tuned = {each.noise if each.kind == "constant" else each.kind for each in candidates}
         assert tuned == TUNED[task].amplitudes.keys()
-        assert tuned == MEMBERS[task].cases.keys() - {"no-noise", "sac"} - set(list(MEMBERS[task].cases)[-2:])
+        assert tuned == MEMBERS[task].cases.keys() - {"no-noise", "sac", "sac-constant"} - set(
+            list(MEMBERS[task].cases)[-2:]
+        )
         assert not set(member.seeds) & set(MEMBERS[task].seeds)
 
 
