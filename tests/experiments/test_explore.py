@@ -225,6 +225,7 @@ def test_places_along_the_continuous_lake():
 
 
 @pytest.mark.slow
-def test_the_continuous_lake_trains():
-    trainer = tiny(continuous_lake.EXPERIMENT.cases["rnd-or-stakes"]).trainer(0)
+@pytest.mark.parametrize("case", ["rnd-or-stakes", "sac-own-and-rnd"])
+def test_the_continuous_lake_trains(case):
+    trainer = tiny(continuous_lake.EXPERIMENT.cases[case]).trainer(0)
     assert np.isfinite(trainer.advance().rows[0]["return"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,11 @@ def agent(f: adeu.Mechanism, critics: int = 2, g: adeu.Normalizer | None = None)
     return explore.td3(f, g or adeu.Saturating(1.0), adeu.Gaussian(), critics=critics)
 
 
+def sac(f: adeu.Mechanism, g: adeu.Normalizer | None = None, center: Literal["mean", "sample"] = "mean") -> AnyAgent:
+    return explore.sac(f, g or adeu.Saturating(1.0), adeu.Gaussian(), center=center)
+
+
+BOTH = adeu.Product((adeu.Rnd(), adeu.Stakes(0.1, top=1.0)))
 AGENTS = {
     "constant-0.1": agent(adeu.Constant(0.1), g=adeu.Identity()),
     "constant-0.3": agent(adeu.Constant(0.3), g=adeu.Identity()),
@@ -39,10 +45,16 @@ AGENTS = {
     "stakes-0.03": agent(adeu.Stakes(0.03)),
     "stakes-0.1": agent(adeu.Stakes(0.1)),
     "stakes-0.3": agent(adeu.Stakes(0.3)),
-    "rnd-and-stakes": agent(adeu.Product((adeu.Rnd(), adeu.Stakes(0.1, top=1.0)))),
+    "rnd-and-stakes": agent(BOTH),
     "rnd-or-stakes": agent(adeu.Sum((adeu.Rnd(), adeu.Stakes(0.1)))),
+    "sac": sac(adeu.Constant(0.0), adeu.Identity(), center="sample"),
+    "sac-constant-0.3": sac(adeu.Constant(0.3), adeu.Identity()),
+    "sac-rnd": sac(adeu.Rnd()),
+    "sac-rnd-and-stakes": sac(BOTH),
+    "sac-own-and-rnd": sac(adeu.Rnd(), center="sample"),
 }
-"""Baselines, novelty, disagreement of critics, TD errors, stakes, and combinations of two."""
+"""TD3 with a constant or scheduled spread, novelty, disagreement of critics, TD errors, stakes, and two at once;
+SAC with its own sampling, whose spread it learns for each state, with some of these f instead, and with both."""
 
 
 def setting(each: AnyAgent) -> JaxSetting:
