@@ -3,7 +3,8 @@
     python benchmarks/overhead.py
 
 Each round times, one after the other as in a training loop, the jitted policy network (two layers of 256), the same
-network with numpy noise added, and `act` around its action. Prints the ratios of the medians.
+network with numpy noise added, and `act` around its action. Prints the ratios of the medians over blocks of rounds: a
+block is long enough to include what `act` does only now and then, such as recording its decisions.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from gymnasium.spaces import Box
 import adeu
 from adeu.core import networks
 
-OBSERVATION, ACTION, ROUNDS = 17, 6, 3000
+OBSERVATION, ACTION, BLOCKS, ROUNDS = 17, 6, 30, 100
 
 
 def measure(batch: int) -> dict[str, float]:
-    """Return the median microseconds of each call."""
+    """Return the median microseconds of each call, over blocks of rounds after the first one."""
     layers = networks.init_layers(jax.random.key(0), (OBSERVATION, 256, 256, ACTION))
     forward = jax.jit(lambda layers, obs: jnp.tanh(networks.apply(layers, obs)))
     noise = np.random.default_rng(0)
@@ -46,13 +47,13 @@ def measure(batch: int) -> dict[str, float]:
         "policy + normal": lambda: np.clip(policy() + 0.1 * noise.standard_normal(center.shape), -1, 1),
         "behavior.act": lambda: behavior.act(obs, center),
     }
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(ROUNDS):
+    times = {name: np.zeros((1 + BLOCKS, ROUNDS)) for name in calls}
+    for place in np.ndindex(1 + BLOCKS, ROUNDS):
         for name, call in calls.items():
             start = time.perf_counter()
             call()
-            times[name].append(1e6 * (time.perf_counter() - start))
-    return {name: float(np.median(values[ROUNDS // 10 :])) for name, values in times.items()}
+            times[name][place] = 1e6 * (time.perf_counter() - start)
+    return {name: float(np.median(values[1:].mean(axis=1))) for name, values in times.items()}
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -19,7 +20,8 @@ from adeu.core.explorer import Explorer, ExplorerCarry, ExplorerState
 Given = dict[str, np.ndarray]
 """The agent's further inputs, with a leading axis of environments."""
 Tree = TypeVar("Tree")
-POLLS = 300
+PATIENCE = 50e-6
+"""Seconds to poll for a result before blocking."""
 
 
 class Stream(NamedTuple):
@@ -179,11 +181,11 @@ def batched(explorer: Explorer) -> BatchedExplorer:
 def _fetch(array: Array) -> np.ndarray:
     """Return a copy of an array once it is computed.
 
-    Polls for some 50 microseconds before it blocks, because waking a blocked thread takes longer than a decision.
+    Polls before it blocks, because waking a blocked thread takes longer than a decision.
     """
-    for _ in range(POLLS):
-        if array.is_ready():  # type: ignore[attr-defined]  # missing in the stubs of JAX
-            break
+    deadline = time.perf_counter() + PATIENCE
+    while not array.is_ready() and time.perf_counter() < deadline:  # type: ignore[attr-defined]  # not in JAX's stubs
+        pass
     return np.array(array)
 
 

@@ -36,7 +36,7 @@ def member(env: str) -> Experiment:
     return Experiment(
         name=f"g-ablation/{env}",
         title=f"Two g and two remedies, TD3 on {env}",
-        takes="half an hour for a run on one core",
+        takes="half an hour to an hour for a run on one core",
         lesson=LESSON,
         cases=cases(env),
         metrics=mujoco.METRICS,

@@ -208,7 +208,7 @@ def member(name: str, env: str, preset: str) -> Experiment:
     return Experiment(
         name=f"{name}/{env}",
         title=f"TD3 on {env}, preset {preset!r}",
-        takes="15 to 60 minutes for a run on one core",
+        takes="half an hour to two hours for a run on one core",
         lesson=LESSON,
         cases=cases(env, preset),
         metrics=METRICS,
