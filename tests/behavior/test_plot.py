@@ -38,10 +38,10 @@ def lines(axes):
 
 class TestCourse:
     def follow(self, spreads, asked=None):
-        history, course, idle = History.empty(1), Course.empty(), np.zeros((1, 1), bool)
+        history, course, idle = History.empty(1), Course.empty(), np.zeros(1, bool)
         for number, spread in enumerate(spreads):
-            was_asked = np.array([[asked is None or asked[number]]])
-            history.add(np.float32([[2 * spread]]), np.float32([[spread]]), was_asked, idle)
+            was_asked = np.array([asked is None or asked[number]])
+            history.add(np.float32([2 * spread]), np.float32([spread]), was_asked, idle)
             course.follow(number, history)
         return course.until(len(spreads), history)
 

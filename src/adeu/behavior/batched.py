@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import jax
@@ -61,14 +61,6 @@ class Packed:
         uncertainty, spread, deviation = values[2 * n + 1 : 5 * n + 1].reshape(3, n)
         action = values[5 * n + 1 :].reshape(self.action_shape).astype(self.action_dtype, copy=False)
         return Decision(action, flags[:n], uncertainty, spread, flags[n:], deviation), bool(values[0])
-
-    @staticmethod
-    def stack(many: Sequence[Packed]) -> tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.float32]]:
-        """Return asked, uncertainty and spread of several decisions, of shape (decisions, n)."""
-        n = many[0].action_shape[0]
-        values = np.stack([np.asarray(each.values) for each in many])[:, n + 1 : 4 * n + 1]
-        asked, uncertainty, spread = np.split(values, 3, axis=1)
-        return asked != 0, uncertainty, spread
 
 
 class BatchedExplorer(NamedTuple):

@@ -17,7 +17,7 @@ from adeu.behavior.advice import OFTEN, advise, is_chosen
 from adeu.behavior.arrays import Observation
 from adeu.behavior.asked_for import asked_for
 from adeu.behavior.batched import Packed, Stream, batched
-from adeu.behavior.course import FIRST, Course
+from adeu.behavior.course import Course
 from adeu.behavior.history import WINDOW, History
 from adeu.behavior.hosts import host_states, hosts_of, restore_hosts
 from adeu.behavior.interface import Interface
@@ -89,9 +89,7 @@ class Behavior:
         """On the device, because JAX takes longer to read a numpy array than to compute a decision."""
         self._paid = {"reward": np.zeros(n, np.float32)} if "reward" in self.explorer.needs("act") else {}
         """The reward of the previous step, 0 in the first step of an episode, if `act` needs it."""
-        self._recorded, self._course = History.empty(n), Course.empty()
-        self._pending: list[tuple[Packed, np.ndarray]] = []
-        """Decisions, and which environments were idle, that are not recorded yet: one at a time takes longer."""
+        self._history, self._course = History.empty(n), Course.empty()
         self._evaluating, self._evaluated = False, 0
         self._warned: set[str] = set()
         self._batch_sizes: set[int] = set()
@@ -132,10 +130,9 @@ class Behavior:
         packed, carry = self._batched.act(self.state, self.carry, idle, self._clock, seen, centers, offered)
         delivered = self._deliver(packed, raw)
         self.carry = carry
-        self._pending.append((packed, self._idle))
-        if (self._recorded.acts + len(self._pending)) % FIRST == 0:
-            self._course.follow(self.step, self._history)
-            self._watch()
+        self._history.add(delivered.uncertainty, delivered.spread, delivered.asked, self._idle)
+        self._course.follow(self.step, self._history)
+        self._watch()
         return delivered
 
     @one_at_a_time
@@ -317,9 +314,8 @@ class Behavior:
         kept = [host.name for host in self._hosts if host.state is not None]
         tree, states = storage.load(path, self._header, self._tree(), kept)
         restore_hosts(str(path), self._hosts, states)
-        self.state, self.carry, self._idle, self._paid, self._recorded, self._course, counters = tree
+        self.state, self.carry, self._idle, self._paid, self._history, self._course, counters = tree
         self.step, self._updates = map(int, counters)
-        self._pending = []
 
     def __copy__(self) -> Behavior:
         """Return an independent copy; only the `from_host` objects and the encoder are shared."""
@@ -329,8 +325,7 @@ class Behavior:
             "_batch_sizes": set(self._batch_sizes),
             "_turn": Turn(),
         }
-        other._recorded, other._course = copy.deepcopy((self._history, self._course))
-        other._pending = []
+        other._history, other._course = copy.deepcopy((self._history, self._course))
         return other
 
     @property
@@ -340,17 +335,6 @@ class Behavior:
     def _tree(self) -> tuple[ExplorerState, Stream, np.ndarray, dict[str, np.ndarray], History, Course, np.ndarray]:
         counters = np.array([self.step, self._updates])
         return self.state, self.carry, self._idle, self._paid, self._history, self._course, counters
-
-    @property
-    def _history(self) -> History:
-        """The history up to the last decision."""
-        with self._turn:
-            if self._pending:
-                packed, idle = zip(*self._pending, strict=True)
-                asked, uncertainty, spread = Packed.stack(packed)
-                self._recorded.add(uncertainty, spread, asked, np.stack(idle))
-                self._pending = []
-        return self._recorded
 
     def _deliver(self, packed: Packed, obs: Observation) -> Decision:
         """Check the values of f, g and D, and return the decision as numpy arrays."""

@@ -41,20 +41,21 @@ class History(NamedTuple):
 
     def add(
         self,
-        uncertainties: NDArray[np.float32],
-        spreads: NDArray[np.float32],
+        uncertainty: NDArray[np.float32],
+        spread: NDArray[np.float32],
         asked: NDArray[np.bool_],
         idle: NDArray[np.bool_],
     ) -> None:
-        """Record up to 1,000 decisions of each environment, one row each; `asked` must be False for idle ones."""
-        places = (int(self.acts) + np.arange(len(idle))) % WINDOW
-        self.uncertainties[places] = np.where(idle, np.nan, uncertainties)
-        self.spreads[places] = np.where(idle, np.nan, spreads)
-        self.asked[places] = asked
-        decided = np.cumsum(~idle, axis=0, dtype=np.int32)
-        self.ages[places] = self.age + decided - ~idle
-        np.add(self.age, decided[-1], out=self.age)
-        np.add(self.acts, len(idle), out=self.acts)
+        """Record a decision of each environment; `asked` must be False for idle ones."""
+        place = int(self.acts) % WINDOW
+        self.uncertainties[place], self.spreads[place] = uncertainty, spread
+        self.asked[place], self.ages[place] = asked, self.age
+        if np.count_nonzero(idle):
+            self.uncertainties[place, idle] = self.spreads[place, idle] = np.nan
+            self.age[~idle] += 1
+        else:
+            np.add(self.age, 1, out=self.age)
+        self.acts[()] += 1
 
     def begin(self, begun: NDArray[np.bool_]) -> None:
         """Start an episode in these environments."""
