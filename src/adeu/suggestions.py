@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from adeu import recipes
 from adeu.core.explorer import Explorer
-from adeu.distributions import Bernoulli, Categorical, Gaussian, Options, OrnsteinUhlenbeck
+from adeu.distributions import Bernoulli, Categorical, Gaussian, OrnsteinUhlenbeck
 from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.counts import Counts
@@ -49,15 +49,6 @@ SUGGESTIONS = (
         "1, constant",
         "the first episode with a reward",
         "explore-tuning: constant-ou-1",
-    ),
-    Suggestion(
-        "Box",
-        "the same, and the agent is SAC",
-        Explorer(Rnd(), Saturating(1.0), Options(2.0)),
-        "",
-        "1 at first, then lower in known states",
-        "spread p10 below p90",
-        "explore-tuning: sac-rnd-options-1",
     ),
     Suggestion(
         "Box",

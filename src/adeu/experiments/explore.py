@@ -179,27 +179,38 @@ def plot(axes: Any, curves: Mapping[str, Curves], of: Callable[[Curves], Any], l
     for case, curve in curves.items():
         plots.plot_mean(axes, curve["step"][0], of(curve), *styles[case], case)
     axes.set_ylabel(label)
+    tidy(axes)
+
+
+def tidy(axes: Any) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draw a small picture of each task."""
+    """Draw a small picture of each task, with the mean over seeds of each case."""
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     figure = Figure(figsize=(15, 7), layout="constrained")
-    grid = figure.subplots(2, 4)
-    handles: dict[str, Any] = {}
+    grid = figure.subplots(2, 4, sharex=True, sharey=True)
+    styles = plots.style(dict.fromkeys(case for curves in members.values() for case in curves))
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
         task = name.rpartition("/")[2]
-        plot(axes, curves, functools.partial(scaled, task), "return, scaled")
-        axes.set(ylim=(-0.03, 1.03))
+        for case, curve in curves.items():
+            color, line = styles[case]
+            axes.plot(curve["step"][0], scaled(task, curve).mean(axis=0), color=color, linestyle=line)
+        tidy(axes)
+        axes.set(ylim=(-0.03, 1.03), xticks=range(0, STEPS + 1, STEPS // 3))
+        axes.tick_params(labelbottom=True)
         axes.set_title(task, fontsize=10, loc="left")
-        handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     for axes in grid.flat[len(members) :]:
         axes.set_axis_off()
-    figure.legend(handles.values(), handles, frameon=False, loc="lower right", fontsize=8)
+    figure.supxlabel("steps", fontsize=10)
+    figure.supylabel("return, scaled; mean over seeds", fontsize=10)
+    lines = [Line2D([], [], color=color, linestyle=line) for color, line in styles.values()]
+    figure.legend(lines, styles, frameon=False, loc="lower right", fontsize=9, ncols=2)
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "tasks")
 
