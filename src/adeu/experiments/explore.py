@@ -191,26 +191,29 @@ def tidy(axes: Any) -> None:
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
     """Draw a small picture of each task, with the mean over seeds of each case."""
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(15, 7), layout="constrained")
     grid = figure.subplots(2, 4, sharex=True, sharey=True)
     styles = plots.style(dict.fromkeys(case for curves in members.values() for case in curves))
+    handles = {}
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
         task = name.rpartition("/")[2]
         for case, curve in curves.items():
             color, line = styles[case]
-            axes.plot(curve["step"][0], scaled(task, curve).mean(axis=0), color=color, linestyle=line)
+            (handles[case],) = axes.plot(
+                curve["step"][0], scaled(task, curve).mean(axis=0), color=color, linestyle=line
+            )
         tidy(axes)
-        axes.set(ylim=(-0.03, 1.03), xticks=range(0, STEPS + 1, STEPS // 3))
+        axes.set(ylim=(-0.03, 1.03))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.tick_params(labelbottom=True)
         axes.set_title(task, fontsize=10, loc="left")
     for axes in grid.flat[len(members) :]:
         axes.set_axis_off()
     figure.supxlabel("steps", fontsize=10)
     figure.supylabel("return, scaled; mean over seeds", fontsize=10)
-    lines = [Line2D([], [], color=color, linestyle=line) for color, line in styles.values()]
-    figure.legend(lines, styles, frameon=False, loc="lower right", fontsize=9, ncols=2)
+    figure.legend(handles.values(), handles, frameon=False, loc="lower right", fontsize=9, ncols=2)
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "tasks")
 
