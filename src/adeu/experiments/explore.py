@@ -206,7 +206,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
             )
         tidy(axes)
         axes.set(ylim=(-0.03, 1.03))
-        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
         axes.tick_params(labelbottom=True)
         axes.set_title(task, fontsize=10, loc="left")
     for axes in grid.flat[len(members) :]:
