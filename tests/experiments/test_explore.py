@@ -47,6 +47,18 @@ def test_every_task_trains(task):
     assert np.isfinite(list(row.values())).all()
 
 
+def assert_controls(cases, name):
+    recorded = [case for case, setting in cases.items() if setting.recorded]
+    assert recorded == [name], "only the source of the controls is recorded"
+    mean, shuffled = (cases[f"{name}-{control}"] for control in ("mean-matched", "shuffled"))
+    assert mean.source == name
+    assert dataclasses.replace(shuffled, control="mean") == mean
+    source = cases[name]
+    assert isinstance(mean.agent.explorer.f, adeu.Recorded)
+    same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
+    assert same == source.agent, "the agents differ in more than f and g"
+
+
 def test_settings_of_the_cases():
     assert set(MEMBERS) == set(explore.SCALES) == set(TUNED) <= set(TASKS)
     for task, member in MEMBERS.items():
@@ -54,15 +66,9 @@ def test_settings_of_the_cases():
         tuned = TUNED[task]
         for case, setting in member.cases.items():
             assert (setting.env, setting.steps, setting.enough, setting.agent.hidden) == (task, 30_000, 0, (64, 64))
-            assert setting.recorded == (case == tuned.adaptive), "only the source of the controls is recorded"
             if case in ("rnd", "q-std", "sac-rnd", tuned.noise):
                 assert type(setting.agent.explorer.D) is type(explore.noises(task)[tuned.noise])
-        mean, shuffled = (member.cases[f"{tuned.adaptive}-{control}"] for control in ("mean-matched", "shuffled"))
-        assert dataclasses.replace(shuffled, control="mean") == mean
-        source = member.cases[tuned.adaptive]
-        same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
-        assert same == source.agent, "the agents differ in more than f and g"
-        assert mean.source == tuned.adaptive
+        assert_controls(member.cases, tuned.adaptive)
         if task not in explore.DISCRETE:
             agents = [member.cases[case].agent for case in ("sac-rnd", "sac-constant")]
             adaptive, constant = (agent.explorer for agent in agents)
@@ -217,6 +223,10 @@ def test_the_table_computed_by_hand():
     assert rnd.startswith(f"[bold]{iqm(ours).value:.2f}[/]")
     assert f"{more.value:+.2f} ({more.low:+.2f} to {more.high:+.2f})" in rnd
     assert list(shown.columns[2].cells) == [white.replace(white[:4], f"[bold]{white[:4]}[/]", 1), "-"]
+
+
+def test_the_best_case_of_the_continuous_lake_has_controls():
+    assert_controls(continuous_lake.EXPERIMENT.cases, continuous_lake.BEST)
 
 
 def test_places_along_the_continuous_lake():

@@ -48,13 +48,17 @@ AGENTS = {
     "rnd-and-stakes": agent(BOTH),
     "rnd-or-stakes": agent(adeu.Sum((adeu.Rnd(), adeu.Stakes(0.1)))),
     "sac": sac(adeu.Constant(0.0), adeu.Identity(), center="sample"),
+    "sac-constant-0.1": sac(adeu.Constant(0.1), adeu.Identity()),
     "sac-constant-0.3": sac(adeu.Constant(0.3), adeu.Identity()),
     "sac-rnd": sac(adeu.Rnd()),
+    "sac-stakes": sac(adeu.Stakes(0.1)),
     "sac-rnd-and-stakes": sac(BOTH),
     "sac-own-and-rnd": sac(adeu.Rnd(), center="sample"),
 }
 """TD3 with a constant or scheduled spread, novelty, disagreement of critics, TD errors, stakes, and two at once;
 SAC with its own sampling, whose spread it learns for each state, with some of these f instead, and with both."""
+BEST = "sac-rnd-and-stakes"
+"""The case with the most places, which has controls."""
 
 
 def setting(each: AnyAgent) -> JaxSetting:
@@ -67,7 +71,7 @@ EXPERIMENT = Experiment(
     title="The continuous lake: how many of its 20 places each f passes in 30,000 steps",
     takes="ten minutes",
     lesson="Novelty fades at the frontier, which every episode visits; an f that stays high there leads further.",
-    cases={name: setting(each) for name, each in AGENTS.items()},
+    cases=explore.with_controls({name: setting(each) for name, each in AGENTS.items()}, BEST),
     metrics=(
         Metric("best", "places passed, at best", lambda curves: places(curves).max(axis=1), ".1f"),
         Metric("final", "places passed, at the end", lambda curves: places(curves)[:, -1], ".1f"),

@@ -101,7 +101,7 @@ def builds(task: str) -> dict[str, Build]:
     return DISCRETE_AGENTS if task in DISCRETE else BOX
 
 
-def setting(task: str, agent: AnyAgent, recorded: bool = False) -> JaxSetting:
+def setting(task: str, agent: AnyAgent) -> JaxSetting:
     return JaxSetting(
         task,
         agent,
@@ -110,7 +110,6 @@ def setting(task: str, agent: AnyAgent, recorded: bool = False) -> JaxSetting:
         evaluate_every=EVERY,
         evaluate_episodes=EPISODES,
         enough=0,
-        recorded=recorded,
     )
 
 
@@ -130,20 +129,21 @@ def agents(task: str) -> dict[str, AnyAgent]:
 
 def cases(task: str) -> dict[str, JaxSetting]:
     """Return the setting of each case, with two controls of the adaptive case that was best in tuning."""
-    adaptive = TUNED[task].adaptive
-    settings = {case: setting(task, agent, recorded=case == adaptive) for case, agent in agents(task).items()}
-    source = settings[adaptive].agent
-    explorer = dataclasses.replace(source.explorer, f=adeu.Recorded(), g=adeu.Identity())
-    mean = dataclasses.replace(
-        settings[adaptive],
-        agent=dataclasses.replace(source, explorer=explorer),
-        source=adaptive,
-        recorded=False,
-    )
-    return settings | {
-        f"{adaptive}-mean-matched": mean,
-        f"{adaptive}-shuffled": dataclasses.replace(mean, control="shuffled"),
-    }
+    settings = {case: setting(task, agent) for case, agent in agents(task).items()}
+    return with_controls(settings, TUNED[task].adaptive)
+
+
+def with_controls(settings: Mapping[str, JaxSetting], case: str) -> dict[str, JaxSetting]:
+    """Return the settings with two controls of a case, which use the spreads of its run with the same seed.
+
+    One uses their mean, the other a permutation of them.
+    """
+    source = dataclasses.replace(settings[case], recorded=True)
+    explorer = dataclasses.replace(source.agent.explorer, f=adeu.Recorded(), g=adeu.Identity())
+    agent = dataclasses.replace(source.agent, explorer=explorer)
+    mean = dataclasses.replace(source, agent=agent, source=case, recorded=False)
+    controls = {f"{case}-mean-matched": mean, f"{case}-shuffled": dataclasses.replace(mean, control="shuffled")}
+    return {**settings, case: source, **controls}
 
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:
