@@ -48,12 +48,12 @@ def test_every_task_trains(task):
 
 
 def assert_controls(cases, name):
-    recorded = [case for case, setting in cases.items() if setting.recorded]
-    assert recorded == [name], "only the source of the controls is recorded"
     mean, shuffled = (cases[f"{name}-{control}"] for control in ("mean-matched", "shuffled"))
     assert mean.source == name
     assert dataclasses.replace(shuffled, control="mean") == mean
     source = cases[name]
+    assert source.recorded
+    assert not mean.recorded
     assert isinstance(mean.agent.explorer.f, adeu.Recorded)
     same = dataclasses.replace(mean.agent, explorer=source.agent.explorer)
     assert same == source.agent, "the agents differ in more than f and g"
@@ -68,11 +68,13 @@ def test_settings_of_the_cases():
             assert (setting.env, setting.steps, setting.enough, setting.agent.hidden) == (task, 30_000, 0, (64, 64))
             if case in ("rnd", "q-std", "sac-rnd", tuned.noise):
                 assert type(setting.agent.explorer.D) is type(explore.noises(task)[tuned.noise])
+        assert [case for case, setting in member.cases.items() if setting.recorded] == [tuned.adaptive]
         assert_controls(member.cases, tuned.adaptive)
         if task not in explore.DISCRETE:
-            agents = [member.cases[case].agent for case in ("sac-rnd", "sac-constant")]
-            adaptive, constant = (agent.explorer for agent in agents)
-            assert dataclasses.replace(agents[1], explorer=adaptive) == agents[0], (
+            agents = [member.cases[case].agent for case in ("sac-rnd", "sac-stakes", "sac-constant")]
+            adaptive, stakes, constant = (agent.explorer for agent in agents)
+            assert dataclasses.replace(stakes, f=adaptive.f) == adaptive
+            assert {dataclasses.replace(agent, explorer=adaptive) for agent in agents} == {agents[0]}, (
                 "the agents differ in more than f and g"
             )
             assert constant == adeu.Explorer(adeu.Constant(adaptive.g.c), adeu.Identity(), adaptive.D)
@@ -85,7 +87,7 @@ def test_candidates_are_the_cases_with_an_amplitude():
         assert set(member.cases) == {each.name for each in candidates}
         tuned = {each.noise if each.kind == "constant" else each.kind for each in candidates}
         assert tuned == TUNED[task].amplitudes.keys()
-        assert tuned == MEMBERS[task].cases.keys() - {"no-noise", "sac", "sac-constant"} - set(
+        assert tuned == MEMBERS[task].cases.keys() - {"no-noise", "sac", "sac-constant", "sac-stakes"} - set(
             list(MEMBERS[task].cases)[-2:]
         )
         assert not set(member.seeds) & set(MEMBERS[task].seeds)
@@ -225,8 +227,9 @@ def test_the_table_computed_by_hand():
     assert list(shown.columns[2].cells) == [white.replace(white[:4], f"[bold]{white[:4]}[/]", 1), "-"]
 
 
-def test_the_best_case_of_the_continuous_lake_has_controls():
-    assert_controls(continuous_lake.EXPERIMENT.cases, continuous_lake.BEST)
+@pytest.mark.parametrize("case", continuous_lake.BEST)
+def test_the_best_cases_of_the_continuous_lake_have_controls(case):
+    assert_controls(continuous_lake.EXPERIMENT.cases, case)
 
 
 def test_places_along_the_continuous_lake():

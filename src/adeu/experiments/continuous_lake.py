@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Literal
 
 import numpy as np
@@ -57,8 +58,8 @@ AGENTS = {
 }
 """TD3 with a constant or scheduled spread, novelty, disagreement of critics, TD errors, stakes, and two at once;
 SAC with its own sampling, whose spread it learns for each state, with some of these f instead, and with both."""
-BEST = "sac-rnd-and-stakes"
-"""The case with the most places, which has controls."""
+BEST = ("sac-stakes", "sac-rnd-and-stakes")
+"""The cases with the most places, which have controls."""
 
 
 def setting(each: AnyAgent) -> JaxSetting:
@@ -71,7 +72,7 @@ EXPERIMENT = Experiment(
     title="The continuous lake: how many of its 20 places each f passes in 30,000 steps",
     takes="ten minutes",
     lesson="Novelty fades at the frontier, which every episode visits; an f that stays high there leads further.",
-    cases=explore.with_controls({name: setting(each) for name, each in AGENTS.items()}, BEST),
+    cases=functools.reduce(explore.with_controls, BEST, {name: setting(each) for name, each in AGENTS.items()}),
     metrics=(
         Metric("best", "places passed, at best", lambda curves: places(curves).max(axis=1), ".1f"),
         Metric("final", "places passed, at the end", lambda curves: places(curves)[:, -1], ".1f"),

@@ -122,7 +122,9 @@ def agents(task: str) -> dict[str, AnyAgent]:
     found |= {name: build[name](tuned.amplitudes[name], best) for name in build if name != "constant"}
     if task not in DISCRETE:
         found |= {name: alone(tuned.amplitudes[name]) for name, alone in ALONE.items()}
-        found["sac-constant"] = sac(adeu.Constant(tuned.amplitudes["sac-rnd"]), adeu.Identity(), best)
+        c = tuned.amplitudes["sac-rnd"]
+        found["sac-constant"] = sac(adeu.Constant(c), adeu.Identity(), best)
+        found["sac-stakes"] = sac(adeu.Stakes(SCALE), adeu.Saturating(c), best)
         found["sac"] = sac(adeu.Constant(0.0), adeu.Identity(), adeu.Gaussian(), center="sample")
     return found
 
