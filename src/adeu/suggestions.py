@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from adeu import recipes
 from adeu.core.explorer import Explorer
 from adeu.distributions import Bernoulli, Categorical, Gaussian, OrnsteinUhlenbeck
-from adeu.mechanisms.combine import Product, Rollouts
+from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.counts import Counts
 from adeu.mechanisms.ensemble import EnsembleStd
@@ -53,11 +53,11 @@ SUGGESTIONS = (
     Suggestion(
         "Box",
         "it learns the start of a long path and stops there; rewards are 0 or more",
-        Explorer(Product((Rnd(), Stakes(scale=0.1, top=1.0))), Saturating(1.0), Gaussian()),
+        Explorer(Stakes(scale=0.1), Saturating(1.0), Gaussian()),
         "q_values",
         "near 0 on the known path, high at its end",
         "spread within an episode (Behavior.plot)",
-        "continuous-lake: sac-rnd-and-stakes",
+        "continuous-lake: sac-stakes",
     ),
     Suggestion(
         "Box",
