@@ -135,17 +135,19 @@ def cases(task: str) -> dict[str, JaxSetting]:
     return with_controls(settings, TUNED[task].adaptive)
 
 
-def with_controls(settings: Mapping[str, JaxSetting], case: str) -> dict[str, JaxSetting]:
-    """Return the settings with two controls of a case, which use the spreads of its run with the same seed.
+def with_controls(settings: Mapping[str, JaxSetting], *cases: str) -> dict[str, JaxSetting]:
+    """Return the settings with two controls of each of these cases.
 
-    One uses their mean, the other a permutation of them.
+    They use the spreads of its run with the same seed: one their mean, the other a permutation of them.
     """
-    source = dataclasses.replace(settings[case], recorded=True)
-    explorer = dataclasses.replace(source.agent.explorer, f=adeu.Recorded(), g=adeu.Identity())
-    agent = dataclasses.replace(source.agent, explorer=explorer)
-    mean = dataclasses.replace(source, agent=agent, source=case, recorded=False)
-    controls = {f"{case}-mean-matched": mean, f"{case}-shuffled": dataclasses.replace(mean, control="shuffled")}
-    return {**settings, case: source, **controls}
+    found = dict(settings)
+    for case in cases:
+        found[case] = source = dataclasses.replace(settings[case], recorded=True)
+        explorer = dataclasses.replace(source.agent.explorer, f=adeu.Recorded(), g=adeu.Identity())
+        agent = dataclasses.replace(source.agent, explorer=explorer)
+        mean = dataclasses.replace(source, agent=agent, source=case, recorded=False)
+        found |= {f"{case}-mean-matched": mean, f"{case}-shuffled": dataclasses.replace(mean, control="shuffled")}
+    return found
 
 
 def scaled(task: str, curves: Curves) -> NDArray[np.float64]:

@@ -19,8 +19,8 @@ class Stakes(Mechanism):
 
     Novelty decreases in states that are visited often, even if no good action was found there. This f stays high
     until one is found, because the value stays 0 until then. It suits tasks with rewards >= 0 in which the agent must
-    find a path step by step. If all rewards are negative, f is `top` everywhere. The values of SAC include its entropy:
-    in long episodes they exceed 0 before any reward is found, and f vanishes.
+    find a path step by step. If all rewards are negative, f is `top` everywhere. The values of SAC include its
+    entropy: in long episodes they exceed 0 before any reward is found, and f vanishes.
 
     The agent passes `q_values` as for `EnsembleStd`; for discrete actions, V is the value of the best action.
 
