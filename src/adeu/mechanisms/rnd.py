@@ -38,7 +38,6 @@ class Moments(NamedTuple):
     def standardise(self, obs: Array) -> Array:
         # The added terms exceed rounding errors in the variance of a constant, and hardly change other variances.
         variance = self.variance + (1e-7 * self.mean) ** 2 + 1e-30
-        variance = jnp.where(self.size > 0, variance, 1.0)
         scaled = (jnp.clip(obs, -LARGEST, LARGEST) - self.mean) / jnp.sqrt(variance)
         return jnp.clip(scaled, -5.0, 5.0)
 
@@ -129,7 +128,7 @@ class Rnd(Mechanism):
             target=networks.init_layers(key_target, sizes),
             predictor=predictor,
             optimizer=networks.adam_init(predictor),
-            moments=Moments(jnp.zeros(()), jnp.zeros(size), jnp.zeros(size)),
+            moments=Moments(jnp.zeros(()), jnp.zeros(size), jnp.ones(size)),
             scale=jnp.asarray(START if self.scale is None else self.scale, float),
             armed=jnp.zeros((), bool),
             tuned_at=jnp.full((), -1, jnp.int32),
