@@ -21,8 +21,8 @@ EXPERIMENT = Experiment(
     takes="some minutes",
     lesson="Solved: at some evaluation the mean of 100 greedy episodes was at least 475.",
     cases={
-        "rnd": setting(adeu.Rnd(scale=30.0, hidden=(64, 64), learning_rate=1e-4), adeu.Saturating(0.2)),
-        "eps-greedy": setting(adeu.Constant(0.05), adeu.Identity()),
+        "rnd": setting(adeu.Rnd(), adeu.Saturating(0.1)),
+        "eps-greedy": setting(adeu.Constant(0.1), adeu.Identity()),
     },
     metrics=control_tasks.METRICS,
     draw=control_tasks.draw_returns,
