@@ -25,7 +25,7 @@ from adeu.adapters.sb3 import ExplorerCallback
 ENVIRONMENT = "Hopper-v5"
 CONSTANT = adeu.Explorer(adeu.Constant(0.1), adeu.Identity(), adeu.Gaussian())
 RND = adeu.Explorer(adeu.Rollouts(adeu.Rnd(), rho=0.3, c=0.2), adeu.Sigmoid(c=0.2), adeu.Gaussian())
-AIMS = {"f = c": 0.93, "f = RND": 0.85}
+AIMS = {"f = c": 0.95, "f = RND": 0.90}
 
 
 def agents() -> dict[str, tuple[TD3, ExplorerCallback | None]]:
