@@ -52,7 +52,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Box",
-        "it learns the start of a long path and stops there; rewards are 0 or more",
+        "the agent is SAC, learns the start of a long path and stops there; rewards are 0 or more",
         Explorer(Stakes(scale=0.1), Saturating(1.0), Gaussian()),
         "q_values",
         "near 0 on the known path, high at its end",
@@ -66,7 +66,7 @@ SUGGESTIONS = (
         "",
         "0.3 at first, then lower in known states",
         "spread p10 below p90; saturated below 0.9",
-        "explore-tuning: rnd-white-0.3 (Pendulum-v1)",
+        "explore-tuning: rnd-white-0.3 (Pendulum-v1), as good as a constant",
     ),
     Suggestion(
         "Box",
@@ -75,7 +75,7 @@ SUGGESTIONS = (
         "q_values of at least two critics",
         "depends on the size of the returns: scale lam",
         "saturated: neither 0 nor 1",
-        "explore-tuning: q-std-white-0.3 (Pendulum-v1)",
+        "explore-tuning: q-std-white-0.3 (Pendulum-v1), as good as a constant",
     ),
     Suggestion(
         "Box",
@@ -111,7 +111,7 @@ SUGGESTIONS = (
         "",
         "0.1 at first, then lower in known states",
         "spread p10 below p90",
-        "cart-pole: rnd",
+        "cart-pole: rnd, as good as a constant",
     ),
 )
 

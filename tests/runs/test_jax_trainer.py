@@ -13,6 +13,7 @@ from adeu.agents.tracing import QUARTERS
 from adeu.envs import JaxDeepSea, Sea
 from adeu.experiments import deep_sea, deep_sea_mlp
 from adeu.experiments.lib import ended
+from adeu.experiments.lib.experiment import SPREAD
 from adeu.runs.folder import SPEC, to_csv
 from adeu.runs.trainers.jax_trainer import JaxTrainer
 
@@ -85,13 +86,19 @@ def test_episodes_are_traced_at_fractions_of_training_and_at_its_end(most, enoug
 
 
 def test_a_run_that_stopped_early_is_extended_when_read(tmp_path):
-    columns = {"step": [1000, 2000, 3000], "solved": [0, 1, 1], "first_hit": [0, 1500, 1500]}
+    columns = {
+        "step": [1000, 2000, 3000],
+        "solved": [0, 1, 1],
+        "first_hit": [0, 1500, 1500],
+        "spread": [0.3, 0.2, 0.1],
+    }
     (tmp_path / "metrics.csv").write_text(to_csv(columns))
     (tmp_path / SPEC).write_text(json.dumps({"setting": {"steps": 6000}}))
     read = ended.read_extended(tmp_path)
     assert read["step"].tolist() == [1000, 2000, 3000, 4000, 5000, 6000]
     assert read["solved"].tolist() == [0, 1, 1, 1, 1, 1]
     assert read["first_hit"].tolist() == [0] + [1500] * 5
+    np.testing.assert_allclose(SPREAD.of({"spread": read["spread"][None]}), [0.2], err_msg="of the steps that it had")
 
 
 def test_cases_are_those_of_deep_sea_and_the_usual_initialization():
