@@ -10,7 +10,8 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn
-from adeu.experiments import continuous_lake, explore, explore_tuning
+from adeu.envs import JaxContinuousLake
+from adeu.experiments import continuous_lake, continuous_lakes, explore, explore_tuning
 from adeu.experiments.lib.explore_choice import Candidate, choose, rank, scores
 from adeu.experiments.lib.explore_table import explore_table
 from adeu.experiments.lib.explore_tuned import TUNED
@@ -235,6 +236,15 @@ def test_the_best_cases_of_the_continuous_lake_have_controls(case):
 def test_places_along_the_continuous_lake():
     whole = np.cumsum(np.arange(21)) / 20
     np.testing.assert_allclose(continuous_lake.places({"return": whole[None]}), [np.arange(21)])
+
+
+def test_each_seed_has_a_lake_of_its_own():
+    cases = continuous_lakes.EXPERIMENT.cases
+    for name, each in cases.items():
+        assert dataclasses.replace(each, env="ContinuousLake") == continuous_lake.EXPERIMENT.cases[name]
+    assert_controls(cases, "sac-stakes")
+    lakes = [cases["sac"].trainer(seed).loop.env for seed in (0, 1)]
+    assert lakes == [JaxContinuousLake(directions_seed=seed) for seed in (0, 1)]
 
 
 @pytest.mark.slow

@@ -34,10 +34,12 @@ TASKS: dict[str, tuple[Any, float]] = {
     "SwingUp": (JaxSwingUp(), 125.0),
     "PointMaze": (JaxPointMaze(), 50.0),
     "ContinuousLake": (JaxContinuousLake(), 10.4),
+    "ContinuousLake, another per seed": (lambda seed: JaxContinuousLake(directions_seed=seed), 10.4),
     "DeepSea-30": (JaxDeepSea(Sea(30), one_hot=True), 0.5),
 }
-"""Each task with the mean return that solves it: Gymnasium's threshold; -200 for Pendulum-v1, which has none; 95 of
-100 episodes for the sparse MountainCar; else half an episode at the goal, the whole path, or half the treasure."""
+"""Each task, or a function that returns it for a run's seed, with the mean return that solves it: Gymnasium's
+threshold; -200 for Pendulum-v1, which has none; 95 of 100 episodes for the sparse MountainCar; else half an episode
+at the goal, the whole path, or half the treasure."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +84,7 @@ class JaxSetting:
             env, goal = JaxDeepSea(self.env), self.env.treasure / 2
         else:
             env, goal = TASKS[self.env]
+            env = env(seed) if callable(env) else env
         loop = JaxLoop(
             self.agent,
             env,
