@@ -66,12 +66,14 @@ def setting(each: AnyAgent) -> JaxSetting:
     return dataclasses.replace(explore.setting(TASK, each), evaluate_episodes=1)
 
 
+CASES = explore.with_controls({name: setting(each) for name, each in AGENTS.items()}, *BEST)
+
 EXPERIMENT = Experiment(
     name="continuous-lake",
     title="The continuous lake: how many of its 20 places each f passes in 30,000 steps",
     takes="ten minutes",
     lesson="Novelty fades at the frontier, which every episode visits; an f that stays high there leads further.",
-    cases=explore.with_controls({name: setting(each) for name, each in AGENTS.items()}, *BEST),
+    cases=CASES,
     metrics=(
         Metric("best", "places passed, at best", lambda curves: places(curves).max(axis=1), ".1f"),
         Metric("final", "places passed, at the end", lambda curves: places(curves)[:, -1], ".1f"),

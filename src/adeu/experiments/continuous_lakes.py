@@ -6,7 +6,7 @@ import dataclasses
 
 from adeu.experiments import continuous_lake
 
-CASES = (
+NAMES = (
     "sac",
     "sac-constant-0.1",
     "sac-constant-0.3",
@@ -22,8 +22,8 @@ EXPERIMENT = dataclasses.replace(
     title="The continuous lake with other directions in each seed, SAC",
     lesson="Each seed has a lake of its own, so the intervals also cover other lakes.",
     cases={
-        case: dataclasses.replace(continuous_lake.EXPERIMENT.cases[case], env="ContinuousLake, another per seed")
-        for case in CASES
+        name: dataclasses.replace(continuous_lake.CASES[name], env="ContinuousLake, another per seed")
+        for name in NAMES
     },
     reference="sac-stakes",
 )
