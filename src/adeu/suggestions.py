@@ -57,7 +57,7 @@ SUGGESTIONS = (
         "q_values",
         "near 0 on the known path, high at its end",
         "spread within an episode (Behavior.plot)",
-        "continuous-lake: sac-stakes",
+        "continuous-lakes: sac-stakes",
     ),
     Suggestion(
         "Box",
