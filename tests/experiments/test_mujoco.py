@@ -12,10 +12,11 @@ from adeu.agents import Td3
 from adeu.cli import listing
 from adeu.cli.commands import List
 from adeu.experiments import NAMES, locate
+from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import SPREAD, curve_columns
 from adeu.experiments.lib.training_setting import TrainingSetting, controlled
 from adeu.experiments.lib.watch import after_warmup
-from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls, draw_all
 from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
@@ -235,3 +236,17 @@ def trained(trainer):
     while trainer.done < trainer.total:
         traces |= trainer.advance().traces
     return traces
+
+
+def test_a_case_has_one_colour_in_the_pictures_of_all_domains(tmp_path):
+    steps, returns = np.tile(np.arange(6) * 1000.0, (3, 1)), np.random.default_rng(0).random((3, 6))
+    curve = {"step": steps, "return": returns, "seed": np.arange(3)}
+    hopper, ant = {"constant": curve, "rnd": curve}, {"rnd": curve}
+    colors = [color for color, _ in plots.style(hopper).values()]
+    counts = []
+    for members in ({"mujoco/Hopper-v5": hopper}, {"mujoco/Hopper-v5": hopper, "mujoco/Ant-v5": ant}):
+        picture = draw_all(members, tmp_path)[1].read_text()
+        counts.append([picture.count(f"stroke: {color}") for color in colors])
+    (constant, rnd), (same, more) = counts
+    assert constant == same > 0
+    assert more == rnd + 4  # the mean and three runs on Ant

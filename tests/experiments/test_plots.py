@@ -47,6 +47,19 @@ def test_a_mean_has_a_band_with_five_seeds_and_single_runs_with_fewer(seeds):
         assert edges >= set(zip(x, low, strict=True)) | set(zip(x, high, strict=True))
 
 
+def test_bands_that_dwarf_their_lines_are_cut_off():
+    figure, x = Figure(), np.arange(6.0)
+    wild, calm = (axes for axes in figure.subplots(1, 2))
+    values = np.linspace(0.0, 1.0, 6) + np.zeros((5, 1))
+    plots.plot_mean(wild, x, values + np.array([[-3.0], [0.0], [0.0], [0.0], [3.0]]), "red", "-", "case")
+    plots.plot_mean(calm, x, values + np.array([[-0.1], [0.0], [0.0], [0.0], [0.1]]), "red", "-", "case")
+    before = calm.get_ylim()
+    for axes in (wild, calm):
+        plots.crop(axes)
+    assert wild.get_ylim() == pytest.approx((-0.5, 1.5))
+    assert calm.get_ylim() == before
+
+
 def test_a_share_has_a_wilson_band_with_any_number_of_seeds():
     axes, x = Figure().subplots(), np.arange(3.0)
     plots.plot_share(axes, x, np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]), "red", "-", "case")

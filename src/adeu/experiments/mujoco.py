@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import math
 import pathlib
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -148,54 +149,68 @@ METRICS = (
 )
 
 
+LEGEND: dict[str, Any] = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": 8}
+
+
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
     """Draw the domain's curves; then f, g, saturation of g, exploration and deviation of actions over training."""
     from matplotlib.figure import Figure
 
+    styles = plots.style(curves)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    _plot(axes, curves, "return", "return of greedy episodes")
+    _plot(axes, curves, styles, "return", "return of greedy episodes")
+    axes.legend(**LEGEND)
     axes.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
     paths = plots.save(figure, folder / "curves")
     traces = Figure(figsize=(8, 9), layout="constrained")
     names = {"uncertainty": "f(s)", "spread": "g(f(s))", "saturated": "g saturated"}
     names |= {"explored": "explored", "deviation": "deviation"}
     for axes, (name, label) in zip(traces.subplots(len(names), 1, sharex=True), names.items(), strict=True):
-        _plot(axes, curves, name, label, legend=name == "uncertainty")
+        _plot(axes, curves, styles, name, label)
         if name == "uncertainty":
             axes.set_yscale("symlog", linthresh=0.1)
+            axes.legend(**LEGEND)
     return paths + plots.save(traces, folder / "traces")
 
 
-def _plot(axes: Axes, curves: Mapping[str, Curves], name: str, label: str, legend: bool = True) -> None:
+def _plot(
+    axes: Axes, curves: Mapping[str, Curves], styles: Mapping[str, tuple[str, plots.Line]], name: str, label: str
+) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    styles = plots.style(curves)
     for case, curve in curves.items():
         if name in curve:  # runs of earlier versions have fewer columns
             plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
+    if name == "return":
+        plots.crop(axes)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    if legend:
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draw the curves of all domains."""
+    """Draw the curves of all domains; a case has the same colour in each."""
     from matplotlib.figure import Figure
 
     columns = min(len(members), 3)
     rows = math.ceil(len(members) / columns)
     figure = Figure(figsize=(5 * columns, 4 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
+    styles = plots.style(dict.fromkeys(case for curves in members.values() for case in curves))
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
-        _plot(axes, curves, "return", "return", legend=axes is grid[0, -1])
+        _plot(axes, curves, styles, "return", "return")
         axes.set_title(name.rpartition("/")[2], fontsize=10, loc="left")
     for axes in grid.flat[len(members) :]:
         axes.remove()
+    lines = {
+        label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(lines.values()), list(lines), frameon=False, loc="outside right upper", fontsize=9)
+    shown = plots.about(curve for curves in members.values() for curve in curves.values())
+    figure.suptitle(textwrap.fill(shown, 60 * columns), fontsize=9, color="gray")
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "domains")
 

@@ -126,6 +126,15 @@ def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, cas
     axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
+def crop(axes: Axes) -> None:
+    """Cut off bands more than half of the lines' range beyond the lines: with few runs, bands can dwarf them."""
+    heights = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines])
+    low, high = np.nanmin(heights), np.nanmax(heights)
+    if low < high:
+        margin, (bottom, top) = (high - low) / 2, axes.get_ylim()
+        axes.set_ylim(max(bottom, low - margin), min(top, high + margin))
+
+
 def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """Draw the share of seeds for which `values` (seeds, rows) is 1, with Wilson's 95% band."""
     share = average(values, axis=0)
