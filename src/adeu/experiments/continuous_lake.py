@@ -12,8 +12,10 @@ import adeu
 from adeu.agents.agent import AnyAgent
 from adeu.experiments import explore
 from adeu.experiments.lib import control_tasks
-from adeu.experiments.lib.experiment import SPREAD, Experiment, Metric
+from adeu.experiments.lib.experiment import Experiment, Metric
 from adeu.experiments.lib.jax_setting import TASKS, JaxSetting
+from adeu.experiments.lib.training_setting import read_run
+from adeu.experiments.lib.watch import TRAINED_SPREAD
 from adeu.runs.statistics import Curves
 
 TASK = "ContinuousLake"
@@ -77,10 +79,11 @@ EXPERIMENT = Experiment(
     metrics=(
         Metric("best", "places passed, at best", lambda curves: places(curves).max(axis=1), ".1f"),
         Metric("final", "places passed, at the end", lambda curves: places(curves)[:, -1], ".1f"),
-        SPREAD,
+        TRAINED_SPREAD,
     ),
     draw=control_tasks.draw_returns,
     bold="best",
     seeds=explore.SEEDS,
+    read=read_run,
     reference="rnd",
 )

@@ -15,10 +15,12 @@ import adeu
 from adeu.agents import Dqn, Sac, Td3
 from adeu.agents.agent import AnyAgent
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import SPREAD, Experiment, Family, Metric
+from adeu.experiments.lib.experiment import Experiment, Family, Metric
 from adeu.experiments.lib.explore_table import explore_table
 from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import JaxSetting
+from adeu.experiments.lib.training_setting import read_run
+from adeu.experiments.lib.watch import TRAINED_SPREAD
 from adeu.runs.statistics import Curves, iqm
 
 SCALES: dict[str, tuple[float, float]] = {
@@ -160,7 +162,7 @@ def metrics(task: str) -> tuple[Metric, ...]:
     return (
         Metric("final", "final, IQM", lambda curves: scaled(task, curves)[:, -LAST:].mean(axis=1), ".2f", iqm),
         Metric("area", "area under the curve, IQM", lambda curves: scaled(task, curves).mean(axis=1), ".2f", iqm),
-        SPREAD,
+        TRAINED_SPREAD,
     )
 
 
@@ -241,6 +243,7 @@ def member(
         draw=functools.partial(draw_one, task),
         bold="final",
         seeds=seeds,
+        read=read_run,
         reference=reference,
     )
 

@@ -18,7 +18,7 @@ from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import MAX, MEAN, Experiment, Family, Metric
 from adeu.experiments.lib.tables import main_table
 from adeu.experiments.lib.training_setting import TrainingSetting, read_run
-from adeu.experiments.lib.watch import after_warmup
+from adeu.experiments.lib.watch import TRAINED_SPREAD
 from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ METRICS = (
     dataclasses.replace(MEAN, title="mean"),
     dataclasses.replace(MAX, title="max of mean, biased up"),
     Metric("iqm", "IQM of runs", MEAN.of, over=iqm),
-    Metric("spread", "spread", lambda curves: after_warmup(curves, "spread"), ".3f", better=""),
+    TRAINED_SPREAD,
 )
 
 

@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adeu.behavior.advice import OFTEN, advise, is_chosen
+from adeu.experiments.lib.experiment import Metric
 from adeu.runs.statistics import Curves, known_mean
 
 
 def after_warmup(curves: Curves, name: str) -> NDArray[np.float64]:
     """Return each seed's mean of a column after the warm-up; NaN if the run ended during the warm-up."""
     return known_mean(np.where(curves["trained"] > 0, curves[name], np.nan), 1)
+
+
+TRAINED_SPREAD = Metric(
+    "spread", "spread after warm-up", lambda curves: after_warmup(curves, "spread"), ".3f", better=""
+)
 
 
 def warn_saturated(curves: Mapping[str, Curves], settings: Mapping[str, Any]) -> None:
