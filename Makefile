@@ -16,7 +16,7 @@ test slow docs oldest lowest: export OMP_NUM_THREADS = 1
 test docs oldest lowest: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/xla
 test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 test docs oldest lowest: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
-test: .venv/setup  ## run all tests except the slow ones
+test: .venv/setup  ## run all tests except the slow ones and the docs' code
 	$(BIN)/pytest -m "not slow and not docs"
 
 slow: .venv/setup  ## run the slow tests: long training

@@ -7,6 +7,7 @@ import pytest
 
 import adeu
 from adeu import cli, recipes
+from adeu.experiments import locate
 from adeu.experiments.lib.composition import changed
 from adeu.suggestions import SUGGESTIONS, suggest
 
@@ -33,6 +34,13 @@ def test_every_composition_works_and_is_in_the_docs(each):
         line for line in PAGE.read_text().splitlines() if line.startswith(f"| {each.symptom} | `{composition}`")
     ]
     assert row.endswith(f"| {each.expect} | {each.look_at} | {each.evidence} |")
+
+
+@pytest.mark.parametrize("each", SUGGESTIONS, ids=lambda each: changed(each.explorer.f))
+def test_the_evidence_names_existing_cases(each):
+    for named in each.evidence.split("; "):
+        experiment, _, case = named.partition(": ")
+        assert any(case.split(",")[0] in member.cases for member in locate(experiment))
 
 
 def test_the_command_prints_the_suggestions(capsys, monkeypatch):

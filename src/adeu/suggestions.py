@@ -10,7 +10,6 @@ from adeu.distributions import Bernoulli, Categorical, Gaussian, OrnsteinUhlenbe
 from adeu.mechanisms.combine import Rollouts
 from adeu.mechanisms.constant import Constant
 from adeu.mechanisms.counts import Counts
-from adeu.mechanisms.ensemble import EnsembleStd
 from adeu.mechanisms.rnd import Rnd
 from adeu.mechanisms.stakes import Stakes
 from adeu.normalizers import Identity, Saturating, ShiftedSigmoid, Sigmoid
@@ -66,16 +65,7 @@ SUGGESTIONS = (
         "",
         "0.3 at first, then lower in known states",
         "spread p10 below p90; saturated below 0.9",
-        "explore-tuning: rnd-white-0.3 (Pendulum-v1), as good as a constant",
-    ),
-    Suggestion(
-        "Box",
-        "the agent has five critics or more",
-        Explorer(EnsembleStd(), Saturating(0.3), Gaussian()),
-        "q_values of at least two critics",
-        "depends on the size of the returns: scale lam",
-        "saturated: neither 0 nor 1",
-        "explore-tuning: q-std-white-0.3 (Pendulum-v1), as good as a constant",
+        "explore: rnd, on Pendulum-v1, no better than a constant",
     ),
     Suggestion(
         "Box",
@@ -111,7 +101,7 @@ SUGGESTIONS = (
         "",
         "0.1 at first, then lower in known states",
         "spread p10 below p90",
-        "cart-pole: rnd, as good as a constant, with a sixth of the spread",
+        "cart-pole: rnd, no better than a constant, with a sixth of its spread",
     ),
 )
 
