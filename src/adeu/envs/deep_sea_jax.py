@@ -19,33 +19,6 @@ class SeaState(NamedTuple):
     column: Array
 
 
-def reset(sea: Sea) -> tuple[Array, SeaState]:
-    """Return the first cell and state."""
-    zero = jnp.zeros((), jnp.int32)
-    return zero, SeaState(zero, zero)
-
-
-def step(sea: Sea, state: SeaState, action: Array) -> tuple[Array, SeaState, Array, Array]:
-    """Return the next cell, the next state, the reward, and whether the episode is over.
-
-    Examples:
-        >>> from adeu.envs import Sea
-        >>> from adeu.envs.deep_sea_jax import reset, step
-        >>> cell, state = reset(Sea(size=4))
-        >>> cell, state, reward, terminated = step(Sea(size=4), state, 1)
-        >>> int(cell), round(float(reward), 6), bool(terminated)
-        (5, -0.0025, False)
-    """
-    row, column = state
-    right = action == jnp.asarray(right_actions(sea))[row, column]
-    found = right & (column == sea.size - 1)
-    reward = sea.treasure * found - sea.move_cost / sea.size * right
-    column = jnp.clip(column + jnp.where(right, 1, -1), 0, sea.size - 1)
-    terminated = row == sea.size - 1
-    row = jnp.minimum(row + 1, sea.size - 1)
-    return row * sea.size + column, SeaState(row, column), reward, terminated
-
-
 @dataclasses.dataclass(frozen=True)
 class JaxDeepSea:
     """`DeepSea` for a compiled loop: a gymnax environment whose params are the `Sea`.
@@ -62,8 +35,8 @@ class JaxDeepSea:
         >>> env = JaxDeepSea(Sea(size=4))
         >>> obs, state = env.reset_env(jax.random.key(0), env.default_params)
         >>> obs, state, reward, terminated, info = env.step_env(jax.random.key(1), state, 1, env.default_params)
-        >>> int(obs)
-        5
+        >>> int(obs), round(float(reward), 6), bool(terminated)
+        (5, -0.0025, False)
     """
 
     sea: Sea
@@ -73,22 +46,21 @@ class JaxDeepSea:
     def default_params(self) -> Sea:
         return self.sea
 
-    @property
-    def num_actions(self) -> int:
-        return 2
-
     def reset_env(self, key: Array, params: Sea) -> tuple[Array, SeaState]:
-        cell, state = reset(params)
-        return self._observed(cell, params), state
+        zero = jnp.zeros((), jnp.int32)
+        return self._observed(zero, params), SeaState(zero, zero)
 
     def step_env(
         self, key: Array, state: SeaState, action: Array, params: Sea
     ) -> tuple[Array, SeaState, Array, Array, dict[str, Any]]:
-        cell, after, reward, terminated = step(params, state, action)
-        return self._observed(cell, params), after, reward, terminated, {}
-
-    def is_truncated(self, state: SeaState, params: Sea) -> Array:
-        return jnp.zeros((), bool)
+        row, column = state
+        right = action == jnp.asarray(right_actions(params))[row, column]
+        found = right & (column == params.size - 1)
+        reward = params.treasure * found - params.move_cost / params.size * right
+        column = jnp.clip(column + jnp.where(right, 1, -1), 0, params.size - 1)
+        terminated = row == params.size - 1
+        row = jnp.minimum(row + 1, params.size - 1)
+        return self._observed(row * params.size + column, params), SeaState(row, column), reward, terminated, {}
 
     def observation_space(self, params: Sea) -> Box | Discrete:
         return Box(0.0, 1.0, (params.size**2,)) if self.one_hot else Discrete(params.size**2)

@@ -129,8 +129,7 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     for case, curve in curves.items():
         plots.plot_share(axes, curve["step"][0, :], curve["solved"], *styles[case], case)
     axes.set(xlabel="steps", xscale="log", ylabel="seeds whose greedy episode finds it", ylim=(-0.03, 1.03))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     axes.set_title("band: Wilson's 95% interval", fontsize=9, loc="left", color="gray")
     return plots.save(figure, folder / "solved")
 
@@ -166,8 +165,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     axes.axhline(1e6, color="gray", linewidth=0.8, linestyle=":")
     axes.set(xlabel="N", ylabel="steps to solve, median")
     axes.set_title("; ".join(dict.fromkeys(about)), fontsize=9, loc="left", color="gray")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "steps-to-solve")
 
 

@@ -174,7 +174,7 @@ def draw_one(task: str, curves: Mapping[str, Curves], folder: pathlib.Path) -> l
     upper, lower = figure.subplots(2, 1, sharex=True)
     plot(upper, curves, functools.partial(scaled, task), "return, scaled")
     plot(lower, curves, lambda curve: curve["spread"], "spread")
-    upper.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    upper.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
     lower.set_xlabel("steps")
     upper.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
     return plots.save(figure, folder / "curves")
@@ -191,7 +191,6 @@ def plot(axes: Any, curves: Mapping[str, Curves], of: Callable[[Curves], Any], l
 def tidy(axes: Any) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
@@ -219,7 +218,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         axes.set_axis_off()
     figure.supxlabel("steps", fontsize=10)
     figure.supylabel("return, scaled; mean over seeds", fontsize=10)
-    figure.legend(handles.values(), handles, frameon=False, loc="lower right", fontsize=9, ncols=2)
+    figure.legend(handles.values(), handles, loc="lower right", fontsize=9, ncols=2)
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "tasks")
 

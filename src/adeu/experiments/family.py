@@ -104,13 +104,12 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set_title(TITLES[task], fontsize=10, loc="left")
         axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
     row[0].set_ylabel("return over training, share of the goal's\nIQM of seeds with its 95% interval")
     handles = [
         row[-1].plot([], [], marker, color=color, markersize=7, label=case)[0]
         for case, (color, marker) in looks.items()
     ]
-    figure.legend(handles=handles, frameon=False, loc="outside right center", fontsize=8)
+    figure.legend(handles=handles, loc="outside right center", fontsize=8)
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "explored")
 

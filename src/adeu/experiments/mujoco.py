@@ -149,7 +149,7 @@ METRICS = (
 )
 
 
-LEGEND: dict[str, Any] = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": 8}
+LEGEND: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": 8}
 
 
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
@@ -168,8 +168,10 @@ def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib
     names |= {"explored": "explored", "deviation": "deviation"}
     for axes, (name, label) in zip(traces.subplots(len(names), 1, sharex=True), names.items(), strict=True):
         _plot(axes, curves, styles, name, label)
+        axes.label_outer()
         if name == "uncertainty":
             axes.set_yscale("symlog", linthresh=0.1)
+            axes.set_ylim(bottom=0)
             axes.legend(**LEGEND)
     return paths + plots.save(traces, folder / "traces")
 
@@ -182,13 +184,11 @@ def _plot(
     for case, curve in curves.items():
         if name in curve:  # runs of earlier versions have fewer columns
             plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
-    if name == "return":
-        plots.crop(axes)
+    plots.crop(axes)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
@@ -208,7 +208,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     lines = {
         label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(list(lines.values()), list(lines), frameon=False, loc="outside right upper", fontsize=9)
+    figure.legend(list(lines.values()), list(lines), loc="outside right upper", fontsize=9)
     shown = plots.about(curve for curves in members.values() for curve in curves.values())
     figure.suptitle(textwrap.fill(shown, 60 * columns), fontsize=9, color="gray")
     folder.mkdir(parents=True, exist_ok=True)

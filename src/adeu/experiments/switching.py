@@ -78,12 +78,10 @@ def draw_episode(curve: Curves, path: pathlib.Path) -> list[pathlib.Path]:
         actions.set(yticks=range(4), yticklabels=ACTIONS, ylim=(-0.4, 3.4))
         spreads.fill_between(steps, spread[first:], step="mid", color=plots.COLORS[2], alpha=0.5, linewidth=0)
         spreads.set(xlabel="step of the episode", ylim=(0, 1))
-        for each in (actions, spreads):
-            each.spines[["top", "right"]].set_visible(False)
     whole.set_title("the whole episode", loc="left", fontsize=10)
     end.set_title(f"its last {min(LAST, length)} steps", loc="left", fontsize=10)
     below_whole.set_ylabel("spread $g(f(s))$")
-    end.legend(frameon=False, loc="upper right", fontsize=9)
+    end.legend(loc="upper right", fontsize=9)
     return plots.save(figure, path)
 
 

@@ -249,9 +249,8 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
     right.set_title(f"{case}: the probability to explore a state of the path", loc="left", fontsize=10)
     for axes in (left, right):
         axes.set(xlabel="episodes", xlim=(0, None), ylim=(0, None))
-        axes.spines[["top", "right"]].set_visible(False)
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(frameon=False)
+            axes.legend()
     return plots.save(figure, folder / "frontier")
 
 

@@ -102,8 +102,7 @@ def draw(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Pat
         axes.plot([], [], color="gray", linestyle=line, label=label)
     axes.errorbar([], [], yerr=[], fmt="o", color="gray", markersize=4, capsize=2, label="simulated, 95%")
     axes.set(xlabel="N", ylabel="P(the treasure is found)", ylim=(0, 1.03))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return plots.save(figure, folder / "treasure")
 
 

@@ -26,14 +26,6 @@ def check_identity(experiment: object, case: object, seed: object) -> None:
     check.as_whole("Spec", "seed", seed, at_least=0, at_most=check.LARGEST_SEED)
 
 
-def is_name(name: str) -> bool:
-    try:
-        check_name("", "", name)
-    except ValueError:
-        return False
-    return True
-
-
 def printable(text: str) -> str:
     """Escapes control characters in a text, except newlines and tabs."""
     return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)

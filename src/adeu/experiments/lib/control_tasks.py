@@ -15,8 +15,8 @@ import numpy as np
 import adeu
 from adeu.agents import Dqn
 from adeu.experiments.lib import plots
-from adeu.experiments.lib.experiment import SOLVED, SPREAD, Metric, first_solved
-from adeu.runs.statistics import Curves, median
+from adeu.experiments.lib.experiment import SOLVED, SPREAD, Metric, time_to_solve
+from adeu.runs.statistics import Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,13 +36,7 @@ def dqn(explorer: adeu.Explorer, **fields: Any) -> Dqn:
 
 METRICS = (
     dataclasses.replace(SOLVED, name="solved_rate", title="solved"),
-    Metric(
-        "first_solved",
-        "first solved at step, median",
-        lambda curves: first_solved(curves, "step"),
-        over=median,
-        better="less",
-    ),
+    time_to_solve("first_solved", "first solved at step", "step"),
     Metric("best", "best evaluation, mean of seeds", lambda curves: np.max(curves["return"], axis=1), ".1f"),
     SPREAD,
 )
@@ -89,7 +83,6 @@ def _draw(
         plot(axes, curve["step"][0, :], of(curve), *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     axes.set_title(about, fontsize=9, loc="left", color="gray")
     return plots.save(figure, folder / "curves")

@@ -200,7 +200,6 @@ def draw(paper: Paper, members: Members, folder: pathlib.Path) -> list[pathlib.P
     axes.set(xlabel="horizon, steps", ylabel="distance from the paper's f = c row")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_title("width of the band: the range of the seeds' distances", fontsize=9, loc="left", color="gray")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    axes.legend()
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "distance")

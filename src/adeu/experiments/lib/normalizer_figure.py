@@ -26,7 +26,6 @@ def draw(folder: pathlib.Path) -> list[pathlib.Path]:
     right.set(xlabel="uncertainty $f(s)$", ylabel="spread $g(f(s))$")
     for axes in (left, right):
         axes.set(xlim=(0, 8), ylim=(0, None))
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
+        axes.legend()
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "normalizers")

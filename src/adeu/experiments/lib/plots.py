@@ -39,11 +39,13 @@ WIDE = 100.0
 
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
-    """Draw with matplotlib's defaults, ignoring any matplotlibrc."""
+    """Draw in the style of all pictures, ignoring any matplotlibrc."""
     with contextlib.chdir("/"):  # its first import reads a matplotlibrc in the working folder
         import matplotlib
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
+        matplotlib.rc("axes.spines", top=False, right=False)
+        matplotlib.rc("legend", frameon=False)
         yield
 
 
@@ -128,11 +130,10 @@ def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, cas
 
 def crop(axes: Axes) -> None:
     """Cut off bands more than half of the lines' range beyond the lines: with few runs, bands can dwarf them."""
-    heights = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines])
-    low, high = np.nanmin(heights), np.nanmax(heights)
-    if low < high:
-        margin, (bottom, top) = (high - low) / 2, axes.get_ylim()
-        axes.set_ylim(max(bottom, low - margin), min(top, high + margin))
+    heights = [height for line in axes.lines for height in np.asarray(line.get_ydata(), float) if np.isfinite(height)]
+    if heights and min(heights) < max(heights):
+        margin, (bottom, top) = (max(heights) - min(heights)) / 2, axes.get_ylim()
+        axes.set_ylim(max(bottom, min(heights) - margin), min(top, max(heights) + margin))
 
 
 def plot_share(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
@@ -170,9 +171,8 @@ def learning_curves(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(about(curves.values()), fontsize=9, loc="left", color="gray")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return save(figure, folder / "curves")
 
 
@@ -198,5 +198,4 @@ def first_solved(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pat
     axes.set(xlabel="episode at which a greedy episode first reached the goal", xlim=(0, 1.2 * last))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
     return save(figure, folder / "first-solved")
