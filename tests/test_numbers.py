@@ -27,6 +27,25 @@ def test_a_part_cites_its_equation(part):
     assert re.findall(r"(?:Eq\.|Table) \d", paper) == re.findall(r"(?:Eq\.|Table) \d", NUMBERS[part])
 
 
+CITED = {
+    ("parts.md", "`Rnd(scale=U)` uses the square"): ["Eq. 3"],
+    ("parts.md", "[`Inverse(f_safety)`]"): ["Eq. 5"],
+    ("parts.md", "[`Ratio(f, f_safety, lam)`]"): ["Eq. 6"],
+    ("index.md", "`Inverse`, `Ratio`"): ["Eq. 5", "Eq. 6"],
+    ("safety.md", "explores where the cost is low"): ["Eq. 5", "Eq. 6"],
+    ("experiments.md", "`adeu run frozen-lake` |"): ["Table 3"],
+    ("experiments.md", "`adeu run safe-frozen-lake` |"): ["Table 4", "Eq. 6"],
+    ("experiments.md", "`adeu run mujoco` |"): ["Table 5", "Table 4"],
+}
+"""The citations in the docs' lines about a part or an experiment. The appendix calls the MuJoCo table Table 4."""
+
+
+@pytest.mark.parametrize(("page", "about"), CITED)
+def test_the_docs_cite_the_papers_numbers(page, about):
+    (line,) = (line for line in (ROOT / "docs" / page).read_text().splitlines() if about in line)
+    assert re.findall(r"(?:Eq\.|Table) \d", line) == CITED[page, about]
+
+
 def test_no_equation_above_7_and_no_table_above_5_is_cited():
     files = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
     text = "\n".join(path.read_text() for path in files)

@@ -42,7 +42,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Box",
-        "the same, in a task with momentum (cars, pendulums)",
+        "the first reward is never found, and the task has momentum (cars, pendulums)",
         Explorer(Constant(1.0), Identity(), OrnsteinUhlenbeck()),
         "",
         "1, constant",
@@ -51,7 +51,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Box",
-        "the agent is SAC, learns the start of a long path and stops there; rewards are 0 or more",
+        "the agent is SAC and stops on the way; noise ends episodes early, and rewards are 0 or more",
         Explorer(Stakes(scale=0.1), Saturating(1.0), Gaussian()),
         "q_values",
         "near 0 on the known path, high at its end",
@@ -69,7 +69,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Box",
-        "I want the paper's agent",
+        "you want the paper's agent",
         Explorer(Rollouts(Rnd.paper(), rho=0.3, c=0.2), Sigmoid(0.2), Gaussian()),
         "",
         "between 0.1 and 0.2",
@@ -87,7 +87,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Discrete",
-        "few states, numbered",
+        "the states are few and numbered",
         Explorer(Counts(), ShiftedSigmoid(2.0), Categorical()),
         "",
         "near 0 in known states, near 1 in new ones",

@@ -16,7 +16,7 @@ from adeu.experiments.lib.explore_choice import Candidate, choose, rank, scores
 from adeu.experiments.lib.explore_table import explore_table
 from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import TASKS
-from adeu.runs.statistics import difference, iqm
+from adeu.runs.statistics import iqm, share
 from adeu.runs.sweep import sweep
 
 RESULTS = pathlib.Path(__file__).parents[2] / "results"
@@ -150,7 +150,7 @@ def test_the_choices_match_the_stored_results():
 def test_metrics_computed_by_hand():
     """Returns of 3 seeds in the maze, where 90 is scaled to 1, and of the car."""
     returns = np.array([[0.0, 0, 0.5, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
-    final, area = (metric.of({"return": 90 * returns}) for metric in explore.metrics("PointMaze")[:2])
+    final, area = (metric.of({"return": 90 * returns}) for metric in explore.metrics("PointMaze")[1:3])
     np.testing.assert_allclose(final, [0.9, 0, 1])
     np.testing.assert_allclose(area, [4.5 / 7, 0, 1])
     car = explore.scaled("MountainCarContinuous-v0", {"return": np.array([[-30.0, 46.5, 93.0, 99.0]])})
@@ -209,23 +209,33 @@ def test_plots_are_drawn(tmp_path):
         assert all(picture.stat().st_size > 1000 for picture in pictures)
 
 
-def test_the_table_computed_by_hand():
-    ours, theirs = [0.2, 0.4, 0.6, 0.8, 0.9], [0.1, 0.1, 0.2, 0.2, 0.2]
-    head = {"metric": "final", "paper": None}
-    more = difference(ours, theirs, iqm)
-    rows = [
-        head | {"case": "white", **iqm(theirs)._asdict(), "difference": None},
-        head
-        | {"case": "rnd", **iqm(ours)._asdict()}
-        | {"difference": more.value, "difference_low": more.low, "difference_high": more.high},
-    ]
-    shown = explore_table({"explore/SwingUp": rows, "explore/PointMaze": rows[:1]})
+def test_the_table_has_the_middle_runs_and_the_share_that_is_good_enough():
+    """A scale of 170: returns of 85 or more are good enough."""
+
+    def curves(finals):
+        returns = np.repeat(np.array(finals)[:, None] * 170.0, explore.LAST, axis=1)
+        seeds = np.arange(len(finals), dtype=float)
+        return {"seed": seeds, "return": returns, "spread": returns * 0, "trained": returns * 0 + 1}
+
+    found = {"white": curves([0.0, 0.1, 0.1, 0.1, 0.9]), "rnd": curves([0.0, 0.5, 0.8, 1.0, 1.0])}
+    rows = MEMBERS["SwingUp"].summary(found)
+    shown = explore_table(
+        {"explore/SwingUp": rows, "explore/PointMaze": [row for row in rows if row["case"] == "white"]}
+    )
     assert [column.header for column in shown.columns] == ["", "SwingUp", "PointMaze"]
     white, rnd = shown.columns[1].cells
-    assert white.startswith(f"{iqm(theirs).value:.2f}\n")
-    assert rnd.startswith(f"[bold]{iqm(ours).value:.2f}[/]")
-    assert f"{more.value:+.2f} ({more.low:+.2f} to {more.high:+.2f})" in rnd
-    assert list(shown.columns[2].cells) == [white.replace(white[:4], f"[bold]{white[:4]}[/]", 1), "-"]
+    assert white == "0.10\n[dim]1 of 5\n4% to 62%[/]"
+    assert rnd == f"[bold]{iqm([0.0, 0.5, 0.8, 1.0, 1.0]).value:.2f}[/]\n[dim]4 of 5\n38% to 96%[/]"
+    assert list(shown.columns[2].cells) == [white.replace("0.10", "[bold]0.10[/]"), "-"]
+
+
+def test_final_performances_in_two_groups_have_no_interval():
+    returns = np.repeat([[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]], explore.LAST, axis=1) * 170.0
+    curves = {"seed": np.arange(6.0), "return": returns, "spread": returns * 0, "trained": returns * 0 + 1}
+    rows = {row["metric"]: row for row in MEMBERS["SwingUp"].summary({"rnd": curves})}
+    assert (rows["final"]["low"], rows["final"]["high"]) == (None, None)
+    assert (rows["solved_rate"]["low"], rows["solved_rate"]["high"]) == share([0, 0, 1, 1, 1, 1])[1:]
+    assert list(rows["final"]["runs"].values()) == [0, 0, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("case", continuous_lake.BEST)

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from adeu.experiments import mujoco
 from adeu.experiments.lib.experiment import FIRST_SOLVED, MAX, MEAN, SOLVED, SPREAD, Experiment, curve_columns
 from adeu.runs.statistics import difference, improvement, mean, share
 
@@ -107,6 +108,20 @@ def test_the_reference_may_be_another_case_or_missing():
     assert {row["common_seeds"] for row in rows(found, reference="third").values()} == {None}
     apart = rows({"first": curves([0, 1]), "second": curves([2, 3])})["second", "mean"]
     assert (apart["common_seeds"], apart["difference"], apart["improvement"]) == (0, None, None)
+
+
+def test_a_control_is_compared_with_its_source():
+    """Without runs of its source, it is compared with the reference."""
+    cases = {"first": None, "second": mujoco.cases("Hopper-v5", "paper")["rnd-shuffled"], "rnd": None}
+    found = {"first": curves(range(5)), "second": curves(range(5), 1.0), "rnd": curves(range(5), 5.0)}
+    for known in ({"cases": cases}, {"cases": {"second": cases["second"]}, "left_out": cases, "reference": "first"}):
+        table = rows(found, **known)
+        assert table["second", "mean"]["reference"] == "rnd"
+        assert table["second", "mean"]["difference"] == pytest.approx(-4)
+        assert table["rnd", "mean"]["reference"] == "first"
+        del found["rnd"]
+        assert rows(found, **known)["second", "mean"]["reference"] == "first"
+        found["rnd"] = curves(range(5), 5.0)
 
 
 def test_curves_have_a_band_or_single_runs():

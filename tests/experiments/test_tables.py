@@ -103,6 +103,18 @@ def test_a_share_shows_its_number_of_runs_and_an_open_interval_its_lower_end():
     assert "-100,000" in text
 
 
+def test_each_case_that_others_are_compared_with_has_a_table():
+    (hopper,) = locate("mujoco/Hopper-v5")
+    found = curves({"constant": 200.0, "rnd": 300.0, "rnd-shuffled": 250.0})
+    text, _ = printed(table(hopper, hopper.summary(found)))
+    _, to_constant, to_rnd = text.split("difference from ")
+    assert to_constant.startswith("constant seed by seed")
+    assert "+100" in to_constant
+    assert "rnd-shuffled" not in to_constant
+    assert to_rnd.startswith("rnd seed by seed")
+    assert "-50" in to_rnd
+
+
 def test_few_seeds_are_shown_individually():
     sea, rows = rows_of("ucb", [1e4, 2e4, np.inf])
     text, _ = printed(table(sea, rows))

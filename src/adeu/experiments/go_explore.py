@@ -113,7 +113,7 @@ def member(name: str, title: str, cases: Mapping[str, LakeSetting] | Mapping[str
 
 
 def maze() -> Experiment:
-    final, area, _ = explore.metrics(MAZE)
+    _, final, area, _ = explore.metrics(MAZE)
     return Experiment(
         name="go-explore/maze",
         title="return, then explore: the point maze",

@@ -19,7 +19,7 @@ function experimentSection(experiment, place) {
       `figures of ${whole(experiment.partial)} complete ${experiment.partial > 1 ? "runs" : "run"}.`) : null,
     experiment.changed.length ? el("p", { class: "changed" }, el("strong", {}, "Settings differ from the experiment: "),
       `${experiment.changed.join("; ")}.`) : null,
-    figureTable(experiment, shown, toggle), comparisonTable(experiment), meanings(experiment.metrics),
+    figureTable(experiment, shown, toggle), comparisonTables(experiment), meanings(experiment.metrics),
     curves ? curves.panel : null,
     curves ? el("p", { class: "note" }, "The line is the mean over seeds. The return's band is its pointwise 95% interval, ",
       "from 5 seeds on; with fewer, thin lines are the single runs. The spread's band reaches from the 10th to the 90th ",

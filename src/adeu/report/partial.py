@@ -33,11 +33,10 @@ def read_partial(folder: pathlib.Path) -> Partial:
     runs = [each for each in complete_runs(folder) if each[2].parent.parent == folder]
     spec = read_json(runs[0][2] / SPEC)
     name = spec.get("experiment") if isinstance(spec, dict) else None
-    known = known_experiment(str(name)) or unknown()
-    experiment = dataclasses.replace(known, name=folder.name, cases={}, reference=known.compared_with)
+    experiment = known_experiment(str(name)) or unknown()
     tables: dict[str, dict[int, Mapping[str, Any]]] = {}
     for case, seed, run in runs:
-        tables.setdefault(case, {})[seed] = _read(known, run)
+        tables.setdefault(case, {})[seed] = _read(experiment, run)
     with np.errstate(all="ignore"):  # metrics may be any numbers
         curves = stack(tables)
         able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]

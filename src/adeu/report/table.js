@@ -1,5 +1,5 @@
-// The tables of an experiment: the figures of each case with intervals and the paper's figures, and the comparison of
-// each case with the reference.
+// The tables of an experiment: the figures of each case with intervals and the paper's figures, and comparisons of
+// cases seed by seed.
 
 const DOTS = 40;
 
@@ -51,9 +51,14 @@ function figureTable(experiment, shown, toggle) {
   return tableOf(caption + mixed, head, body);
 }
 
-function comparisonTable(experiment) {
+// A table for each case that others are compared with.
+function comparisonTables(experiment) {
   const rows = experiment.rows.filter((row) => row.text.pair.length);
-  if (!rows.length) return null;
+  return [...new Set(rows.map((row) => row.reference))].map((reference) =>
+    comparisonTable(experiment, reference, rows.filter((row) => row.reference === reference)));
+}
+
+function comparisonTable(experiment, reference, rows) {
   const metrics = experiment.metrics.filter((metric) => rows.some((row) => row.metric === metric.name));
   const body = experiment.cases.filter((entry) => rows.some((row) => row.case === entry.name)).map((entry) => {
     const mine = new Map(rows.filter((row) => row.case === entry.name).map((row) => [row.metric, row]));
@@ -62,7 +67,7 @@ function comparisonTable(experiment) {
       metrics.map((metric) => el("td", { "data-label": metric.title, "data-compared": metric.name },
         (mine.get(metric.name)?.text.pair ?? []).map((line, i) => el("span", { class: i ? "interval" : "value" }, line)))));
   });
-  const caption = `Difference from ${rows[0].reference} seed by seed, and probability of improvement; with 95% intervals`;
+  const caption = `Difference from ${reference} seed by seed, and share of seeds that are better; with intervals`;
   return tableOf(caption, headOf("common seeds", metrics), body);
 }
 

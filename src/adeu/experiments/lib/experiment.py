@@ -21,7 +21,7 @@ from adeu.runs.identity import fill_in, to_data
 from adeu.runs.load import done_folders, read_metrics
 from adeu.runs.names import check_name
 from adeu.runs.override import settings
-from adeu.runs.spec import Setting, Spec
+from adeu.runs.spec import DependsOnRun, Setting, Spec
 from adeu.runs.statistics import FEWEST, Curves, Estimate, band, known_mean, mean, median, peak, share
 from adeu.runs.statistics.estimate import average
 
@@ -126,7 +126,8 @@ class Experiment:
         seeds: the default seeds.
         read: reads a run's columns.
         left_out: cases that are not run, but whose complete runs are shown.
-        reference: the case that the others are compared with, seed by seed; empty for the first case.
+        reference: the case that the others are compared with, seed by seed; empty for the first case. Controls are
+            compared with their source.
         takes: the running time on two cores; empty if not measured.
         smaller: options for a faster version with a similar result, and its running time; empty if unknown.
     """
@@ -155,6 +156,12 @@ class Experiment:
     @property
     def compared_with(self) -> str:
         return self.reference or next(iter(self.cases), "")
+
+    def reference_of(self, case: str, curves: Mapping[str, Curves]) -> str:
+        """Return the case that a case is compared with: a control's source if it has runs, else the reference."""
+        setting = {**self.left_out, **self.cases}.get(case)
+        source = setting.source if isinstance(setting, DependsOnRun) else ""
+        return source if source in curves else self.compared_with
 
     def comparable(self, out: pathlib.Path) -> Experiment:
         """Return a copy without `paper` and `others` for cases whose stored runs have other settings."""
@@ -228,10 +235,10 @@ class Experiment:
         return self.curves(seeds, out) | self.beside(out)
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
-        """Return a row per case and metric, with the paper's figure and the comparison with the reference."""
+        """Return a row per case and metric, with the paper's figure and the comparison with another case."""
         return [
-            summarise(metric, case, curves, self.compared_with, self.paper.get(case, {}).get(metric.name))
-            for case in curves
+            summarise(metric, case, curves, reference, self.paper.get(case, {}).get(metric.name))
+            for case, reference in ((case, self.reference_of(case, curves)) for case in curves)
             for metric in self.metrics
         ]
 

@@ -14,35 +14,31 @@ Rows = list[dict[str, Any]]
 
 
 def explore_table(members: Mapping[str, Rows]) -> Table:
-    """Return a table of each case's final performance, with its interval and the difference from the reference."""
+    """Return a table of each case's final performance and, below, the seeds that reached at least 0.5."""
     shown = Table(
         title="Final performance, scaled to [0, 1]", title_justify="left", title_style="bold", box=box.SIMPLE
     )
     shown.caption_justify = "left"
     shown.caption = (
-        "IQM of seeds with its 95% interval; below, the difference from the reference case, seed by seed; "
+        "IQM of seeds; below, the number of seeds with at least 0.5, with Wilson's 95% interval of their share; "
         "bold: within a tenth of the best"
     )
     shown.show_lines = True
     shown.add_column("", no_wrap=True)
     for name in members:
         shown.add_column(name.rpartition("/")[2], justify="right")
-    final = {name: [row for row in rows if row["metric"] == "final"] for name, rows in members.items()}
-    bold = {name: best(rows, "final") for name, rows in final.items()}
-    for case in dict.fromkeys(row["case"] for rows in final.values() for row in rows):
-        found = {name: next((row for row in rows if row["case"] == case), None) for name, rows in final.items()}
-        shown.add_row(case, *(_entry(row, case in bold[name]) for name, row in found.items()))
+    found = {name: {(row["case"], row["metric"]): row for row in rows} for name, rows in members.items()}
+    bold = {name: best(rows, "final") for name, rows in members.items()}
+    for case in dict.fromkeys(row["case"] for rows in members.values() for row in rows):
+        shown.add_row(case, *(_entry(rows, case, case in bold[name]) for name, rows in found.items()))
     return shown
 
 
-def _entry(row: dict[str, Any] | None, bold: bool) -> str:
-    if row is None or row["value"] is None:
+def _entry(rows: Mapping[tuple[str, str], dict[str, Any]], case: str, bold: bool) -> str:
+    if (case, "final") not in rows:
         return "-"
-    value = f"{row['value']:.2f}"
-    lines = [f"[bold]{value}[/]" if bold else value]
-    if found := span(row["low"], row["high"], ".2f"):
-        lines.append(f"[dim]{found}[/]")
-    if row["difference"] is not None:
-        beyond = span(row["difference_low"], row["difference_high"], ".2f", sign="+")
-        lines.append(f"[dim]{row['difference']:+z.2f}{f' ({beyond})' if beyond else ''}[/]")
-    return "\n".join(lines)
+    final, solved = rows[case, "final"], rows[case, "solved_rate"]
+    value = f"{final['value']:.2f}"
+    count = f"{sum(solved['runs'].values()):.0f} of {solved['seeds']}"
+    interval = span(solved["low"], solved["high"], ".0%")
+    return f"{f'[bold]{value}[/]' if bold else value}\n[dim]{count}\n{interval}[/]"

@@ -28,7 +28,7 @@ Rows = list[dict[str, Any]]
 
 
 def table(experiment: Experiment, rows: Rows) -> Group:
-    """Return a table of our figures with intervals beside others', and one of differences from the reference."""
+    """Return a table of our figures with intervals beside others', and tables of differences seed by seed."""
     shown = start(escape(experiment.heading), rows, "seeds")
     shown.show_lines = bool(experiment.paper)
     metrics = {metric.name: metric for metric in experiment.metrics}
@@ -55,26 +55,25 @@ def footnote_table(notes: Mapping[str, Mapping[str, str]]) -> Table:
 
 
 def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
-    """Return a table that compares each case with the reference seed by seed; an empty list if it has no rows."""
+    """Return a table for each case that others are compared with, seed by seed; an empty list if there is none."""
     found = [row for row in rows if row["common_seeds"]]
-    if not found:
-        return []
-    title = (
-        f"difference from {escape(found[0]['reference'])} seed by seed, and probability of improvement; 95% intervals"
-    )
-    shown = start(title, found, "common seeds")
-    paired = {row["metric"] for row in found}
+    references = dict.fromkeys(row["reference"] for row in found)
+    return [_compared(metrics, [row for row in found if row["reference"] == each]) for each in references]
+
+
+def _compared(metrics: Sequence[Metric], rows: Rows) -> Table:
+    reference = escape(rows[0]["reference"])
+    title = f"difference from {reference} seed by seed, and share of seeds that are better; with intervals"
+    shown = start(title, rows, "common seeds")
+    paired = {row["metric"] for row in rows}
     forms = {metric.name: metric.form for metric in metrics}
     for metric in metrics:
         if metric.name in paired:
             shown.add_column(metric.title, justify="right")
-    for case, mine in by_case(found).items():
-        shown.add_row(
-            in_lines(case),
-            str(mine[0]["common_seeds"]),
-            *("\n".join(pair(row, forms[row["metric"]])) for row in mine),
-        )
-    return [shown]
+    for case, mine in by_case(rows).items():
+        cells = ("\n".join(pair(row, forms[row["metric"]])) for row in mine)
+        shown.add_row(in_lines(case), str(mine[0]["common_seeds"]), *cells)
+    return shown
 
 
 def start(title: str, rows: Rows, seeds: str) -> Table:
