@@ -236,11 +236,11 @@ class Experiment:
 
     def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
         """Return a row per case and metric, with the paper's figure and the comparison with another case."""
-        return [
-            summarise(metric, case, curves, reference, self.paper.get(case, {}).get(metric.name))
-            for case, reference in ((case, self.reference_of(case, curves)) for case in curves)
-            for metric in self.metrics
-        ]
+        rows = []
+        for case in curves:
+            reference, figures = self.reference_of(case, curves), self.paper.get(case, {})
+            rows += [summarise(metric, case, curves, reference, figures.get(metric.name)) for metric in self.metrics]
+        return rows
 
     def write(self, seeds: Sequence[int], out: pathlib.Path) -> tuple[list[dict[str, Any]], list[pathlib.Path]]:
         """Write `summary.json`, `curves.csv` and the plots; return the table's rows and the plots' paths."""
