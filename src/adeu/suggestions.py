@@ -51,7 +51,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "Box",
-        "the agent is SAC and stops on the way; noise ends episodes early, and rewards are 0 or more",
+        "the agent is SAC; it gets no further on a long path, because noise ends episodes; rewards are 0 or more",
         Explorer(Stakes(scale=0.1), Saturating(1.0), Gaussian()),
         "q_values",
         "near 0 on the known path, high at its end",

@@ -150,7 +150,8 @@ def test_the_choices_match_the_stored_results():
 def test_metrics_computed_by_hand():
     """Returns of 3 seeds in the maze, where 90 is scaled to 1, and of the car."""
     returns = np.array([[0.0, 0, 0.5, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
-    final, area = (metric.of({"return": 90 * returns}) for metric in explore.metrics("PointMaze")[1:3])
+    metrics = {metric.name: metric for metric in explore.metrics("PointMaze")}
+    final, area = (metrics[name].of({"return": 90 * returns}) for name in ("final", "area"))
     np.testing.assert_allclose(final, [0.9, 0, 1])
     np.testing.assert_allclose(area, [4.5 / 7, 0, 1])
     car = explore.scaled("MountainCarContinuous-v0", {"return": np.array([[-30.0, 46.5, 93.0, 99.0]])})
@@ -229,12 +230,19 @@ def test_the_table_has_the_middle_runs_and_the_share_that_is_good_enough():
     assert list(shown.columns[2].cells) == [white.replace("0.10", "[bold]0.10[/]"), "-"]
 
 
+def test_a_run_without_a_return_has_no_figure():
+    returns = np.array([[np.nan] * explore.LAST])
+    curves = {"white": {"seed": np.arange(1.0), "return": returns, "spread": returns, "trained": returns * 0 + 1}}
+    shown = explore_table({"explore/SwingUp": MEMBERS["SwingUp"].summary(curves)})
+    assert list(shown.columns[1].cells) == ["-"]
+
+
 def test_final_performances_in_two_groups_have_no_interval():
     returns = np.repeat([[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]], explore.LAST, axis=1) * 170.0
     curves = {"seed": np.arange(6.0), "return": returns, "spread": returns * 0, "trained": returns * 0 + 1}
     rows = {row["metric"]: row for row in MEMBERS["SwingUp"].summary({"rnd": curves})}
     assert (rows["final"]["low"], rows["final"]["high"]) == (None, None)
-    assert (rows["solved_rate"]["low"], rows["solved_rate"]["high"]) == share([0, 0, 1, 1, 1, 1])[1:]
+    assert (rows["enough"]["low"], rows["enough"]["high"]) == share([0, 0, 1, 1, 1, 1])[1:]
     assert list(rows["final"]["runs"].values()) == [0, 0, 1, 1, 1, 1]
 
 

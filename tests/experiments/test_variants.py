@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shlex
 
+import numpy as np
 import pytest
 
 import adeu
@@ -28,6 +29,26 @@ def store(folder, case, setting):
 def one(path):
     (experiment,) = locate(path)
     return experiment
+
+
+def test_a_changed_control_is_compared_with_its_changed_source(tmp_path):
+    """In its own command, and in a later one that shows its stored runs."""
+    hopper, names = one("mujoco/Hopper-v5"), ["constant", "rnd", "rnd-shuffled"]
+    after = changed(hopper, ("gamma=0.9",), tmp_path)
+    curve = {name: np.ones((5, 2)) for name in ("step", "return", "spread", "trained")} | {"seed": np.arange(5.0)}
+    curves = {f"{name}-gamma=0.9": curve for name in names}
+    for case in curves:
+        store(tmp_path, case, after.cases[case])
+    for rows, reference in (
+        (after.summary(curves), "constant-gamma=0.9"),
+        (
+            hopper.summary(curves | {"constant": curve}, tmp_path),
+            "constant",
+        ),
+    ):
+        found = {row["case"]: row["reference"] for row in rows if row["metric"] == "mean"}
+        assert found["rnd-gamma=0.9"] == reference
+        assert found["rnd-shuffled-gamma=0.9"] == "rnd-gamma=0.9"
 
 
 class TestNames:

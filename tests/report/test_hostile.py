@@ -280,6 +280,14 @@ class TestWithoutASummary:
         assert experiment["partial"] == 1
         assert experiment["cases"][0]["curve"]["return"] == [5, 7]
 
+    def test_a_control_is_compared_with_its_source(self, folder):
+        write_complete(folder, "a", setting={"source": ["b"]})
+        write_complete(folder, "b")
+        write_complete(folder, "control", setting={"source": "b"})
+        (experiment,) = data(write_report(folder.parent))
+        references = {row["case"]: row["reference"] for row in experiment["rows"] if row["metric"] == "mean"}
+        assert references == {"a": None, "b": None, "control": "b"}
+
     @pytest.mark.parametrize("name", ["done.json", "spec.json", "metrics.csv"])
     @pytest.mark.parametrize("kind", ["pipe", "zero", "link", "folder", "sparse"])
     def test_other_than_regular_files_are_rejected(self, folder, name, kind):

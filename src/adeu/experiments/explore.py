@@ -16,7 +16,7 @@ from adeu.agents import Dqn, Sac, Td3
 from adeu.agents.agent import AnyAgent
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import Experiment, Family, Metric
-from adeu.experiments.lib.explore_table import explore_table
+from adeu.experiments.lib.explore_table import ENOUGH, explore_table
 from adeu.experiments.lib.explore_tuned import TUNED
 from adeu.experiments.lib.jax_setting import JaxSetting
 from adeu.experiments.lib.training_setting import read_run
@@ -40,8 +40,6 @@ SEEDS = range(100, 110)
 """Different from the seeds used to design the tasks (0) and to tune the amplitudes."""
 LAST = 5
 """The final performance is the mean of this many last evaluations."""
-ENOUGH = 0.5
-"""A run with at least this final performance, scaled to [0, 1], counts as solved."""
 CRITICS = 5
 """The number of critics if f is their disagreement."""
 SCALE = 0.1
@@ -170,11 +168,11 @@ def middle(scores: ArrayLike) -> Estimate:
 
 
 def metrics(task: str) -> tuple[Metric, ...]:
-    def solved(curves: Curves) -> NDArray[np.bool_]:
+    def enough(curves: Curves) -> NDArray[np.bool_]:
         return final(task, curves) >= ENOUGH
 
     return (
-        Metric("solved_rate", f"final of at least {ENOUGH}", solved, ".0%", share),
+        Metric("enough", f"final of at least {ENOUGH}", enough, ".0%", share),
         Metric("final", "final, IQM", functools.partial(final, task), ".2f", middle),
         Metric("area", "area under the curve, IQM", lambda curves: scaled(task, curves).mean(axis=1), ".2f", middle),
         TRAINED_SPREAD,
@@ -241,8 +239,8 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
 LESSON = (
     "final: the mean of the last 5 of 30 evaluations, of 10 greedy episodes each; area: the mean of all of them; "
     "both are interquartile means over seeds of returns scaled to [0, 1] for each task. Most runs end near 0 or near "
-    "1: compare the shares of seeds with at least 0.5. mean-matched and shuffled use the spreads of the adaptive "
-    "case, but not in the same states."
+    f"1: compare the shares of seeds with at least {ENOUGH}. mean-matched and shuffled use the spreads of the "
+    "adaptive case, but not in the same states."
 )
 
 

@@ -223,7 +223,7 @@ def member(name: str, env: str, preset: str) -> Experiment:
     return Experiment(
         name=f"{name}/{env}",
         title=f"TD3 on {env}, preset {preset!r}",
-        takes="half an hour to two hours for a run on one core",
+        takes="15 minutes to an hour for a run on one core",
         lesson=LESSON,
         cases=cases(env, preset),
         metrics=METRICS,

@@ -46,6 +46,9 @@ MEANINGS = {
     "spread": "g(f(s)), averaged over all training steps; 0 means following the policy",
     "iqm": "the mean return of the middle half of the seeds",
     "solved_rate": "the share of seeds that solved the task",
+    "final": "the mean of the last evaluations, scaled to [0, 1]; runs fall into groups, so no interval is reliable",
+    "area": "the mean of all evaluations, scaled to [0, 1]; runs fall into groups, so no interval is reliable",
+    "enough": "the share of seeds whose final performance is at least 0.5",
     "violations": "steps onto unsafe cells, per training episode",
 }
 HARMLESS = ("traced", "traced_at")

@@ -40,7 +40,7 @@ def read_partial(folder: pathlib.Path) -> Partial:
     with np.errstate(all="ignore"):  # metrics may be any numbers
         curves = stack(tables)
         able = [metric for metric in experiment.metrics if all(_has(metric.of, curve) for curve in curves.values())]
-        rows = dataclasses.replace(experiment, metrics=tuple(able)).summary(curves)
+        rows = dataclasses.replace(experiment, metrics=tuple(able)).summary(curves, folder)
         drawn = all({"step", "episode", "return"} <= curve.keys() for curve in curves.values())
         columns = curve_columns(curves) if drawn else {}
     clean = {name: list(map(finite, column)) for name, column in columns.items()}

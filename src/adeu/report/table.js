@@ -45,7 +45,7 @@ function figureTable(experiment, shown, toggle) {
       metrics.map((metric) => figureCell(mine.get(metric.name), metric)));
   });
   const known = rows.some((row) => row.low !== null || row.high !== null);
-  const caption = known ? "Below each figure: its 95% interval or, with too few seeds, the single runs" :
+  const caption = known ? "Below each figure: its 95% interval, where a reliable one exists, or with few seeds the single runs" :
     "Below each figure: the single runs, because there are too few seeds for an interval";
   const mixed = cases.some((entry) => seedsOf(entry) < most) ? ". Cases differ in their number of seeds: rows with fewer are marked" : "";
   return tableOf(caption + mixed, head, body);
@@ -67,7 +67,7 @@ function comparisonTable(experiment, reference, rows) {
       metrics.map((metric) => el("td", { "data-label": metric.title, "data-compared": metric.name },
         (mine.get(metric.name)?.text.pair ?? []).map((line, i) => el("span", { class: i ? "interval" : "value" }, line)))));
   });
-  const caption = `Difference from ${reference} seed by seed, and share of seeds that are better; with intervals`;
+  const caption = `Difference from ${reference} seed by seed, and probability of improvement; with intervals`;
   return tableOf(caption, headOf("common seeds", metrics), body);
 }
 

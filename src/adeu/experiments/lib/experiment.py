@@ -89,6 +89,13 @@ def _stored_setting(folder: pathlib.Path, out: pathlib.Path) -> Json:
     return spec.get("setting") if isinstance(spec, dict) else None
 
 
+def _stored_source(folder: pathlib.Path, out: pathlib.Path) -> str:
+    """Return the case that a stored run is a control of; empty if it is none."""
+    setting = _stored_setting(folder, out)
+    source = setting.get("source") if isinstance(setting, dict) else None
+    return source if isinstance(source, str) else ""
+
+
 PROBLEM = ("env", "lake", "sea", "episodes", "steps")
 """Settings that define the task and the length of training."""
 
@@ -157,10 +164,13 @@ class Experiment:
     def compared_with(self) -> str:
         return self.reference or next(iter(self.cases), "")
 
-    def reference_of(self, case: str, curves: Mapping[str, Curves]) -> str:
+    def reference_of(self, case: str, curves: Mapping[str, Curves], folder: pathlib.Path | None = None) -> str:
         """Return the case that a case is compared with: a control's source if it has runs, else the reference."""
-        setting = {**self.left_out, **self.cases}.get(case)
-        source = setting.source if isinstance(setting, DependsOnRun) else ""
+        setting, source = {**self.left_out, **self.cases}.get(case), ""
+        if isinstance(setting, DependsOnRun):
+            source = setting.source
+        elif setting is None and folder is not None:
+            source = _stored_source(folder / case / f"seed-{curves[case]['seed'][0]:.0f}", folder)
         return source if source in curves else self.compared_with
 
     def comparable(self, out: pathlib.Path) -> Experiment:
@@ -234,11 +244,16 @@ class Experiment:
         """Return the curves of the experiment's cases, followed by those of `beside`."""
         return self.curves(seeds, out) | self.beside(out)
 
-    def summary(self, curves: Mapping[str, Curves]) -> list[dict[str, Any]]:
-        """Return a row per case and metric, with the paper's figure and the comparison with another case."""
+    def summary(self, curves: Mapping[str, Curves], folder: pathlib.Path | None = None) -> list[dict[str, Any]]:
+        """Return a row per case and metric, with the paper's figure and the comparison with another case.
+
+        Args:
+            curves: the curves of each case.
+            folder: the folder of the runs, to find the sources of controls that are not cases of this experiment.
+        """
         rows = []
         for case in curves:
-            reference, figures = self.reference_of(case, curves), self.paper.get(case, {})
+            reference, figures = self.reference_of(case, curves, folder), self.paper.get(case, {})
             rows += [summarise(metric, case, curves, reference, figures.get(metric.name)) for metric in self.metrics]
         return rows
 
@@ -248,7 +263,7 @@ class Experiment:
 
         folder = out / self.name
         curves = self.all_curves(seeds, out)
-        rows = self.summary(curves)
+        rows = self.summary(curves, folder)
         write_json(folder / "summary.json", rows)
         if all("return" in curve for curve in curves.values()):
             files.write(folder / "curves.csv", to_csv(curve_columns(curves)).encode())

@@ -11,17 +11,19 @@ from rich.table import Table
 from adeu.experiments.lib.tables import best, span
 
 Rows = list[dict[str, Any]]
+ENOUGH = 0.5
+"""Runs with at least this final performance, scaled to [0, 1], are counted."""
 
 
 def explore_table(members: Mapping[str, Rows]) -> Table:
-    """Return a table of each case's final performance and, below, the seeds that reached at least 0.5."""
+    """Return a table of each case's final performance and, below, the number of seeds with at least `ENOUGH`."""
     shown = Table(
         title="Final performance, scaled to [0, 1]", title_justify="left", title_style="bold", box=box.SIMPLE
     )
     shown.caption_justify = "left"
     shown.caption = (
-        "IQM of seeds; below, the number of seeds with at least 0.5, with Wilson's 95% interval of their share; "
-        "bold: within a tenth of the best"
+        f"IQM of seeds; below, the number of seeds with at least {ENOUGH}, with Wilson's 95% interval of their "
+        "share; bold: within a tenth of the best"
     )
     shown.show_lines = True
     shown.add_column("", no_wrap=True)
@@ -35,10 +37,9 @@ def explore_table(members: Mapping[str, Rows]) -> Table:
 
 
 def _entry(rows: Mapping[tuple[str, str], dict[str, Any]], case: str, bold: bool) -> str:
-    if (case, "final") not in rows:
+    if (case, "final") not in rows or rows[case, "final"]["value"] is None:
         return "-"
-    final, solved = rows[case, "final"], rows[case, "solved_rate"]
-    value = f"{final['value']:.2f}"
-    count = f"{sum(solved['runs'].values()):.0f} of {solved['seeds']}"
-    interval = span(solved["low"], solved["high"], ".0%")
+    value, enough = f"{rows[case, 'final']['value']:.2f}", rows[case, "enough"]
+    count = f"{sum(enough['runs'].values()):.0f} of {enough['seeds']}"
+    interval = span(enough["low"], enough["high"], ".0%")
     return f"{f'[bold]{value}[/]' if bold else value}\n[dim]{count}\n{interval}[/]"

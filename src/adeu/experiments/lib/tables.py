@@ -63,7 +63,7 @@ def comparison(metrics: Sequence[Metric], rows: Rows) -> list[Table]:
 
 def _compared(metrics: Sequence[Metric], rows: Rows) -> Table:
     reference = escape(rows[0]["reference"])
-    title = f"difference from {reference} seed by seed, and share of seeds that are better; with intervals"
+    title = f"difference from {reference} seed by seed, and probability of improvement; with intervals"
     shown = start(title, rows, "common seeds")
     paired = {row["metric"] for row in rows}
     forms = {metric.name: metric.form for metric in metrics}
