@@ -16,7 +16,7 @@ from adeu.experiments.lib import plots
 from adeu.experiments.lib.experiment import SPREAD, curve_columns
 from adeu.experiments.lib.training_setting import TrainingSetting, controlled
 from adeu.experiments.lib.watch import after_warmup
-from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls, draw_all
+from adeu.experiments.mujoco import ENVIRONMENTS, ROWS, controls, draw_all, draw_one
 from adeu.runs.spec import plain
 
 CONTROLS = ["constant-0.1", "no-noise", "rnd-mean-matched", "rnd-shuffled", "q-std-mean-matched", "q-std-shuffled"]
@@ -250,3 +250,13 @@ def test_a_case_has_one_colour_in_the_pictures_of_all_domains(tmp_path):
     (constant, rnd), (same, more) = counts
     assert constant == same > 0
     assert more == rnd + 4  # the mean and three runs on Ant
+
+
+def test_each_case_has_a_panel_with_its_runs(tmp_path):
+    steps, returns = np.tile(np.arange(6) * 1000.0, (5, 1)), np.random.default_rng(0).random((5, 6))
+    curve = {"step": steps, "return": returns, "uncertainty": returns, "seed": np.arange(5)}
+    curves = {"constant": curve, "rnd": curve}
+    picture = draw_one(curves, tmp_path)[1].read_text()
+    for color, _ in plots.style(curves).values():
+        assert picture.count(f"stroke: {color}") == 6  # five runs and their mean
+        assert f"fill: {color}" not in picture  # no band

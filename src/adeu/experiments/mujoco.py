@@ -7,7 +7,7 @@ import functools
 import math
 import pathlib
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -149,42 +149,60 @@ METRICS = (
 )
 
 
-LEGEND: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": 8}
-
-
 def draw_one(curves: Mapping[str, Curves], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draw the domain's curves; then f, g, saturation of g, exploration and deviation of actions over training."""
+    """Draw each case's runs; then f, g, saturation of g, exploration and deviation of actions over training."""
     from matplotlib.figure import Figure
 
     styles = plots.style(curves)
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    _plot(axes, curves, styles, "return", "return of greedy episodes")
-    axes.legend(**LEGEND)
-    axes.set_title(plots.about(curves.values()), fontsize=9, loc="left", color="gray")
-    paths = plots.save(figure, folder / "curves")
+    paths = draw_runs(curves, styles, folder)
     traces = Figure(figsize=(8, 9), layout="constrained")
     names = {"uncertainty": "f(s)", "spread": "g(f(s))", "saturated": "g saturated"}
     names |= {"explored": "explored", "deviation": "deviation"}
     for axes, (name, label) in zip(traces.subplots(len(names), 1, sharex=True), names.items(), strict=True):
         _plot(axes, curves, styles, name, label)
+        plots.crop(axes)
         axes.label_outer()
         if name == "uncertainty":
             axes.set_yscale("symlog", linthresh=0.1)
             axes.set_ylim(bottom=0)
-            axes.legend(**LEGEND)
+            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
     return paths + plots.save(traces, folder / "traces")
 
 
+def draw_runs(
+    curves: Mapping[str, Curves], styles: Mapping[str, tuple[str, plots.Line]], folder: pathlib.Path
+) -> list[pathlib.Path]:
+    """Draw a panel for each case: single runs differ so much that the bands of a few seeds would hide the curves."""
+    from matplotlib.figure import Figure
+
+    columns = min(len(curves), 4)
+    rows = math.ceil(len(curves) / columns)
+    figure = Figure(figsize=(3.2 * columns, 2.8 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    for axes, (case, curve) in zip(grid.flat, curves.items(), strict=False):
+        _plot(axes, {case: curve}, styles, "return", "return", plots.plot_runs)
+        seeds = len(curve["seed"])
+        axes.set_title(f"{plots.label(case)}, {seeds} seed{'s' * (seeds > 1)}", fontsize=9, loc="left")
+        axes.label_outer()
+    for axes in grid.flat[len(curves) :]:
+        axes.remove()
+    figure.suptitle("return of greedy episodes; thin lines: single runs, thick: their mean", fontsize=9, color="gray")
+    return plots.save(figure, folder / "curves")
+
+
 def _plot(
-    axes: Axes, curves: Mapping[str, Curves], styles: Mapping[str, tuple[str, plots.Line]], name: str, label: str
+    axes: Axes,
+    curves: Mapping[str, Curves],
+    styles: Mapping[str, tuple[str, plots.Line]],
+    name: str,
+    label: str,
+    draw: Callable[..., None] = plots.plot_mean,
 ) -> None:
     from matplotlib.ticker import MaxNLocator
 
     for case, curve in curves.items():
         if name in curve:  # runs of earlier versions have fewer columns
-            plots.plot_mean(axes, curve["step"][0, :], curve[name], *styles[case], case)
-    plots.crop(axes)
+            draw(axes, curve["step"][0, :], curve[name], *styles[case], case)
     axes.set(xlabel="steps", ylabel=label)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -202,6 +220,7 @@ def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) 
     styles = plots.style(dict.fromkeys(case for curves in members.values() for case in curves))
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
         _plot(axes, curves, styles, "return", "return")
+        plots.crop(axes)
         axes.set_title(name.rpartition("/")[2], fontsize=10, loc="left")
     for axes in grid.flat[len(members) :]:
         axes.remove()

@@ -118,14 +118,20 @@ def log_helps(values: Floats) -> bool:
 
 def plot_mean(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
     """Draw the mean over seeds of `values` (seeds, rows), with its 95% band or, below 5 seeds, the single runs."""
-    _plot_line(axes, x, known_mean(values, 0), color, line, case)
     if len(values) < FEWEST:
-        marker = "." if len(x) == 1 else ""
-        axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
+        plot_runs(axes, x, values, color, line, case)
         return
+    _plot_line(axes, x, known_mean(values, 0), color, line, case)
     mean, low, high = band(values)
     low, high = np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high)  # if all seeds agree
     axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+
+
+def plot_runs(axes: Axes, x: Floats, values: Floats, color: str, line: Line, case: str) -> None:
+    """Draw the mean over seeds of `values` (seeds, rows), and the single runs."""
+    _plot_line(axes, x, known_mean(values, 0), color, line, case)
+    marker = "." if len(x) == 1 else ""
+    axes.plot(x, values.T, color=color, linestyle=line, marker=marker, linewidth=0.6, alpha=0.55)
 
 
 def crop(axes: Axes) -> None:
