@@ -175,18 +175,21 @@ def draw_runs(
     """Draw a panel for each case: single runs differ so much that the bands of a few seeds would hide the curves."""
     from matplotlib.figure import Figure
 
-    columns = min(len(curves), 4)
+    columns = min(math.ceil(math.sqrt(len(curves))), 4)
     rows = math.ceil(len(curves) / columns)
-    figure = Figure(figsize=(3.2 * columns, 2.8 * rows), layout="constrained")
+    figure = Figure(figsize=(3.6 * columns, 2.6 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for axes, (case, curve) in zip(grid.flat, curves.items(), strict=False):
         _plot(axes, {case: curve}, styles, "return", "return", plots.plot_runs)
         seeds = len(curve["seed"])
         axes.set_title(f"{plots.label(case)}, {seeds} seed{'s' * (seeds > 1)}", fontsize=9, loc="left")
-        axes.label_outer()
+        axes.set(xlabel="", ylabel="")
+        axes.tick_params(labelbottom=True)
     for axes in grid.flat[len(curves) :]:
         axes.remove()
-    figure.suptitle("return of greedy episodes; thin lines: single runs, thick: their mean", fontsize=9, color="gray")
+    figure.supxlabel("steps", fontsize=10)
+    figure.supylabel("return of greedy episodes", fontsize=10)
+    figure.suptitle("thin lines: single runs; thick: their mean", fontsize=9, color="gray")
     return plots.save(figure, folder / "curves")
 
 
