@@ -277,7 +277,7 @@ class TestWithoutASummary:
     def test_a_complete_run_is_shown(self, folder):
         write_complete(folder)
         (experiment,) = data(write_report(folder.parent))
-        assert experiment["partial"] == 1
+        assert experiment["partial"]["complete"] == 1
         assert experiment["cases"][0]["curve"]["return"] == [5, 7]
 
     def test_a_control_is_compared_with_its_source(self, folder):
@@ -321,7 +321,7 @@ class TestWithoutASummary:
         (folder.parent / "more").symlink_to(outside)
         (experiment,) = data(write_report(folder.parent))
         assert [case["name"] for case in experiment["cases"]] == ["a"]
-        assert experiment["partial"] == 1
+        assert experiment["partial"]["complete"] == 1
         assert "1234.5" not in (folder.parent / "report.html").read_text()
 
     def test_deep_folders_do_not_overflow_the_stack(self, folder):
@@ -330,7 +330,7 @@ class TestWithoutASummary:
         subprocess.run(["mkdir", "-p", str(deep)], check=True)
         try:
             (experiment,) = data(write_report(folder.parent))
-            assert experiment["partial"] == 1
+            assert experiment["partial"]["complete"] == 1
         finally:
             subprocess.run(["rm", "-rf", str(folder / "d")], check=True)  # shutil.rmtree would overflow the stack
 
@@ -367,7 +367,7 @@ class TestWithoutASummary:
                 write_report(folder)
         else:
             (shown,) = data(write_report(folder))
-            assert shown["partial"] == 1
+            assert shown["partial"]["complete"] == 1
 
     @pytest.mark.parametrize(
         "setting",
@@ -385,7 +385,7 @@ class TestWithoutASummary:
         for seed in (0, 1):
             write_complete(folder, seed=seed, metrics="\n".join(["step,episode,return,spread", *rows]) + "\n")
         (experiment,) = data(write_report(folder))
-        assert experiment["partial"] == 2
+        assert experiment["partial"]["complete"] == 2
         assert experiment["cases"][0]["curve"]["return"][0] is None
 
     def test_a_long_run_is_rejected(self, folder):

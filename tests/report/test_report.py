@@ -375,6 +375,15 @@ def test_titles_spell_out_the_names_of_metrics(page, tmp_path):
     assert heads == ["case", "seeds", "mean return", "steps to solve", "first solved at episode"]
 
 
+def test_complete_runs_without_a_summary_are_not_called_incomplete(page, runs, tmp_path):
+    case = f"adeu{LAKE}"
+    shutil.copytree(runs[0] / "frozen-lake" / case, tmp_path / "frozen-lake" / case)
+    page.open(write_report(tmp_path))
+    text = page.run("document.querySelector('#experiment-0').innerText")
+    assert case in text
+    assert "Not complete" not in text
+
+
 def test_the_report_of_an_interrupted_sweep_shows_its_complete_runs(page, runs, tmp_path):
     below = tmp_path / "frozen-lake"
     adaptive, ucb = f"adeu{LAKE}", f"ucb{LAKE}"
@@ -384,7 +393,7 @@ def test_the_report_of_an_interrupted_sweep_shows_its_complete_runs(page, runs, 
     (below / ucb / "seed-1" / "done.json").unlink()
     page.open(write_report(tmp_path))
     text = page.run("document.querySelector('#experiment-0').innerText")
-    assert "Not complete: figures of 3 complete runs" in text
+    assert "Not complete: figures of 3 runs; 1 run not finished." in text
     whole = {
         (row["case"], row["metric"]): row
         for row in json.loads((runs[0] / "frozen-lake" / "summary.json").read_text())

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import math
 import pathlib
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from adeu.runs.statistics import Curves, iqm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ENVIRONMENTS = ("Walker2d-v5", "Hopper-v5", "Swimmer-v5", "Ant-v5", "Humanoid-v5", "HumanoidStandup-v5")
 C, LAM, RHO_RND, RHO_Q = 0.2, 1.0, 0.3, 0.1
@@ -187,9 +187,7 @@ def draw_runs(
         axes.tick_params(labelbottom=True)
     for axes in grid.flat[len(curves) :]:
         axes.remove()
-    figure.supxlabel("steps", fontsize=10)
-    figure.supylabel("return of greedy episodes", fontsize=10)
-    figure.suptitle("thin lines: single runs; thick: their mean", fontsize=9, color="gray")
+    _describe(figure)
     return plots.save(figure, folder / "curves")
 
 
@@ -213,28 +211,33 @@ def _plot(
 
 
 def draw_all(members: Mapping[str, Mapping[str, Curves]], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draw the curves of all domains; a case has the same colour in each."""
+    """Draw a panel with the runs of each domain; a case has the same colour in each."""
     from matplotlib.figure import Figure
 
     columns = min(len(members), 3)
     rows = math.ceil(len(members) / columns)
-    figure = Figure(figsize=(5 * columns, 4 * rows), layout="constrained")
+    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
     styles = plots.style(dict.fromkeys(case for curves in members.values() for case in curves))
     for axes, (name, curves) in zip(grid.flat, members.items(), strict=False):
-        _plot(axes, curves, styles, "return", "return")
-        plots.crop(axes)
+        _plot(axes, curves, styles, "return", "", plots.plot_runs)
         axes.set_title(name.rpartition("/")[2], fontsize=10, loc="left")
+        axes.set(xlabel="")
     for axes in grid.flat[len(members) :]:
         axes.remove()
     lines = {
         label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     figure.legend(list(lines.values()), list(lines), loc="outside right upper", fontsize=9)
-    shown = plots.about(curve for curves in members.values() for curve in curves.values())
-    figure.suptitle(textwrap.fill(shown, 60 * columns), fontsize=9, color="gray")
+    _describe(figure)
     folder.mkdir(parents=True, exist_ok=True)
     return plots.save(figure, folder / "domains")
+
+
+def _describe(figure: Figure) -> None:
+    figure.supxlabel("steps", fontsize=10)
+    figure.supylabel("return of greedy episodes", fontsize=10)
+    figure.suptitle("thin lines: single runs; thick: their mean", fontsize=9, color="gray")
 
 
 def paper_figures(env: str) -> dict[str, dict[str, float]]:

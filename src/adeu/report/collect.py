@@ -100,7 +100,7 @@ def read_experiment(folder: pathlib.Path, path: str) -> dict[str, Any]:
         "title": title(known, flat.values()) if known else "",
         "lesson": known.lesson if known and not changed else "",
         "changed": changed,
-        "partial": partial.runs if partial else None,
+        "partial": {"complete": partial.complete, "unfinished": partial.unfinished} if partial else None,
         "seeds": max((row["seeds"] or 0 for row in rows), default=0),
         "metrics": [describe_metric(metric) for metric in metrics(known, rows).values()],
         "log": [name for name in ("return", *WATCHED) if plots.log_helps(numbers(columns, name))],

@@ -2,6 +2,8 @@
 
 const MOST = 12;
 
+const runs = (count) => `${whole(count)} ${count > 1 ? "runs" : "run"}`;
+
 function experimentSection(experiment, place) {
   const shown = new Set(experiment.cases.map((_, index) => index).slice(0, MOST));
   const drawn = experiment.cases.some((entry) => entry.curve);
@@ -15,8 +17,8 @@ function experimentSection(experiment, place) {
   return el("section", { class: "experiment", id: `experiment-${place}` },
     el("p", { class: "name" }, experiment.name), el("h2", {}, title),
     experiment.lesson ? el("p", { class: "lesson" }, experiment.lesson) : null,
-    experiment.partial ? el("p", { class: "changed" }, el("strong", {}, "Not complete: "),
-      `figures of ${whole(experiment.partial)} complete ${experiment.partial > 1 ? "runs" : "run"}.`) : null,
+    experiment.partial?.unfinished ? el("p", { class: "changed" }, el("strong", {}, "Not complete: "),
+      `figures of ${runs(experiment.partial.complete)}; ${runs(experiment.partial.unfinished)} not finished.`) : null,
     experiment.changed.length ? el("p", { class: "changed" }, el("strong", {}, "Settings differ from the experiment: "),
       `${experiment.changed.join("; ")}.`) : null,
     figureTable(experiment, shown, toggle), comparisonTables(experiment), meanings(experiment.metrics),

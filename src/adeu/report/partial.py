@@ -1,4 +1,4 @@
-"""The figures of the complete runs of an incomplete sweep."""
+"""The figures of the complete runs of a folder without a summary: an incomplete sweep, or a user's own."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from adeu.core import files
 from adeu.experiments import locate
-from adeu.experiments.lib.experiment import MAX, MEAN, SPREAD, Experiment, complete_runs, curve_columns, stack
+from adeu.experiments.lib.experiment import (
+    MAX,
+    MEAN,
+    SPREAD,
+    Experiment,
+    complete_runs,
+    curve_columns,
+    is_run,
+    stack,
+)
 from adeu.report.report_files import finite, read_json
-from adeu.runs.folder import METRICS, SPEC
+from adeu.runs.folder import DONE, METRICS, SPEC
 
 MOST_ROWS = 20_000
 """The maximal number of rows of a run's metrics: the bands of longer curves take too much memory."""
@@ -25,7 +35,8 @@ class Partial:
     rows: list[dict[str, Any]]
     curves: dict[str, list[Any]]
     """The columns of curves.csv; empty if runs have no returns."""
-    runs: int
+    complete: int
+    unfinished: int
 
 
 def read_partial(folder: pathlib.Path) -> Partial:
@@ -44,7 +55,15 @@ def read_partial(folder: pathlib.Path) -> Partial:
         drawn = all({"step", "episode", "return"} <= curve.keys() for curve in curves.values())
         columns = curve_columns(curves) if drawn else {}
     clean = {name: list(map(finite, column)) for name, column in columns.items()}
-    return Partial([{name: finite(value) for name, value in row.items()} for row in rows], clean, len(runs))
+    shown = [{name: finite(value) for name, value in row.items()} for row in rows]
+    return Partial(shown, clean, len(runs), _unfinished(folder))
+
+
+def _unfinished(folder: pathlib.Path) -> int:
+    return sum(
+        run.parent.parent == folder and is_run(run) and SPEC in names and DONE not in names
+        for run, names in files.walk(folder)
+    )
 
 
 def _read(experiment: Experiment, run: pathlib.Path) -> Mapping[str, Any]:

@@ -292,9 +292,14 @@ class Family:
     analysis: Callable[[Mapping[str, Mapping[str, Curves]]], Any] | None = None
 
 
+def is_run(folder: pathlib.Path) -> bool:
+    """Return whether the folder's name is that of a run."""
+    return re.fullmatch(r"seed-\d{1,10}", folder.name) is not None
+
+
 def complete_runs(folder: pathlib.Path) -> list[tuple[str, int, pathlib.Path]]:
     """Return case, seed and folder of each complete run in an experiment's folder; links are not followed."""
-    runs = [run for run in done_folders(folder) if re.fullmatch(r"seed-\d{1,10}", run.name) and run.parent != folder]
+    runs = [run for run in done_folders(folder) if is_run(run) and run.parent != folder]
     named = ((run.parent.relative_to(folder).as_posix(), int(run.name.removeprefix("seed-")), run) for run in runs)
     return sorted(named)
 

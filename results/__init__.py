@@ -1,0 +1,1 @@
+"""Stored results, and the commands that add to them."""
