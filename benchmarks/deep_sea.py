@@ -35,7 +35,7 @@ import adeu.envs
 from adeu import tabular
 from adeu.agents import Dqn, JaxLoop
 from adeu.agents.compiling import own
-from adeu.agents.jax_loop import JaxPlayer
+from adeu.agents.jax_player import JaxPlayer
 from adeu.envs import JaxDeepSea, Sea, deep_sea_mdp
 
 ROUNDS = 5

@@ -31,8 +31,6 @@ RUNS, SUMMARY = "runs.csv", "summary.json"
 KEYS = ("case", "seed")
 Rows = list[dict[str, str]]
 
-key = operator.itemgetter(*KEYS)
-
 
 def keep(folder: pathlib.Path) -> None:
     """Add the complete runs of an experiment's folder to its stored runs; replace runs of the same case and seed."""
@@ -48,8 +46,8 @@ def keep(folder: pathlib.Path) -> None:
 
 def read_run(experiment: Experiment, case: str, seed: int, run: pathlib.Path) -> Rows:
     """Return the evaluations of a run; a run with other settings than its case's is rejected."""
-    stored, setting = json.loads((run / SPEC).read_text())["setting"], experiment.cases[case]
-    if fill_in(stored, setting) != to_data(setting):
+    stored, setting = json.loads((run / SPEC).read_text())["setting"], experiment.cases.get(case)
+    if setting is None or fill_in(stored, setting) != to_data(setting):
         raise SystemExit(f"{run} has other settings than {experiment.name}/{case}")
     columns = read_metrics(run / METRICS)
     texts = {name: [format(value, ".6g") for value in column.tolist()] for name, column in columns.items()}
@@ -58,18 +56,20 @@ def read_run(experiment: Experiment, case: str, seed: int, run: pathlib.Path) ->
 
 
 def write_runs(path: pathlib.Path, experiment: Experiment, rows: Iterable[dict[str, str]]) -> None:
-    """Merge evaluations into a file, whose columns stay those that it has; a new file has all."""
-    runs = {of: list(lines) for of, lines in itertools.groupby(read_runs(path), key)}
-    names = list(next(iter(runs.values()))[0]) if runs else None
-    runs |= {of: list(lines) for of, lines in itertools.groupby(rows, key)}
+    """Merge evaluations into a file, which keeps the columns that it has; a new file has all of them."""
+    stored, new = by_run(read_runs(path)), by_run(rows)
+    runs, columns = stored | new, list(next(iter((stored or new).values()))[0])
     order = list(experiment.cases)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
-        names = names or list(next(iter(runs.values()))[0])
-        writer = csv.DictWriter(file, names, extrasaction="ignore", restval="", lineterminator="\n")
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", restval="", lineterminator="\n")
         writer.writeheader()
-        for of in sorted(runs, key=lambda of: (order.index(of[0]), int(of[1]))):
-            writer.writerows(runs[of])
+        for case, seed in sorted(runs, key=lambda run: (order.index(run[0]), int(run[1]))):
+            writer.writerows(runs[case, seed])
+
+
+def by_run(rows: Iterable[dict[str, str]]) -> dict[tuple[str, str], Rows]:
+    return {run: list(lines) for run, lines in itertools.groupby(rows, operator.itemgetter(*KEYS))}
 
 
 def read_runs(path: pathlib.Path) -> Rows:
@@ -82,8 +82,7 @@ def read_runs(path: pathlib.Path) -> Rows:
 def curves(folder: pathlib.Path, experiment: Experiment) -> dict[str, Curves]:
     """Return the curves of the stored runs of an experiment, as `adeu run` has them."""
     tables: dict[str, dict[int, Mapping[str, Any]]] = {}
-    for (case, seed), lines in itertools.groupby(read_runs(folder / RUNS), key):
-        rows = list(lines)
+    for (case, seed), rows in by_run(read_runs(folder / RUNS)).items():
         table = {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0].keys() - {*KEYS}}
         warmup = getattr(experiment.cases[case], "warmup", 0)
         tables.setdefault(case, {})[int(seed)] = table | {"trained": table["step"] > warmup}

@@ -119,7 +119,7 @@ def test_loops_do_not_refer_to_agents():
     for path in sorted(SOURCE.rglob("*.py")):
         if path not in known and path.relative_to(SOURCE).parts[0] != "experiments":
             assert not own.keys() & set(names(ast.parse(path.read_text()))), path
-    for loop in ("gym_loop", "vector_loop", "jax_loop", "player", "compiling"):
+    for loop in ("gym_loop", "vector_loop", "jax_loop", "jax_player", "player", "compiling"):
         used = set(names(ast.parse((SOURCE / "agents" / f"{loop}.py").read_text())))
         assert not used & {path.stem for path in own.values()}, f"{loop} imports an agent's module"
 
@@ -139,7 +139,7 @@ def test_names_of_tabular_forms_end_with_form():
     made = [
         node.attr
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("f_forms", "decision_forms")
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith(("_form", "_forms"))
     ]
     assert len(set(made)) > 20
     assert all(name.endswith("Form") for name in made)

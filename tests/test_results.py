@@ -14,6 +14,7 @@ from adeu.runs.identity import to_data
 pytest.importorskip("results.keep", reason="the source distribution has no results")
 from results import keep, main_table
 
+PAGES = list(main_table.pages())
 WALKER = keep.RESULTS / "mujoco" / "Walker2d-v5"
 
 
@@ -35,7 +36,9 @@ def test_summaries_are_those_of_the_stored_runs(folder):
         assert_close(ours, theirs)
 
 
-@pytest.mark.parametrize(("page", "name", "table"), list(main_table.pages()), ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize(
+    ("page", "name", "table"), list(main_table.pages()), ids=lambda value: getattr(value, "name", "")
+)
 def test_pages_have_the_tables_of_the_stored_runs(page, name, table):
     text = page.read_text()
     assert main_table.replaced(text, name, table) == text, "run `python -m results.main_table`"

@@ -13,7 +13,7 @@ import pytest
 
 import adeu
 from adeu.agents import Dqn, JaxLoop, Td3, jax_loop, train
-from adeu.agents.jax_loop import JaxPlayer
+from adeu.agents.jax_player import JaxPlayer
 from adeu.behavior.tally import Tally
 from adeu.envs import JaxCartPole, JaxDeepSea, Sea
 from tests.agents.pendulum import Pendulum, State

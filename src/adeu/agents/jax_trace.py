@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from adeu.agents.agent import PAID, Opaque, OpaqueAgent
-from adeu.agents.jax_loop import AnyLoopState, Given, JaxLoop, JaxPlayer
+from adeu.agents.jax_loop import JaxLoop
+from adeu.agents.jax_player import AnyLoopState, Given, JaxPlayer
 from adeu.agents.tracing import Columns, columns_of, most_steps
 from adeu.core.contract import Array, Key, Transition
 

@@ -28,7 +28,7 @@ import adeu.mechanisms.value_promise
 import adeu.normalizers
 from adeu.core.contract import Mechanism
 from adeu.core.explorer import Explorer
-from adeu.tabular import decision_forms, f_forms, lengths_form, trigger_forms
+from adeu.tabular import combined_forms, decision_forms, f_forms, first_return_form, lengths_form, trigger_forms
 from adeu.tabular.model import Deterministic, Model
 
 
@@ -56,7 +56,7 @@ def lower_explorer(explorer: Explorer, model: Model) -> Lowered:
 
 def _lower_return(guard: adeu.guards.Returning, f: Any) -> Any:
     """Return the guard's form, which reads the advice that the form of `FirstReturn` writes."""
-    if guard.by != "replay" or not isinstance(f, f_forms.FirstReturnForm):
+    if guard.by != "replay" or not isinstance(f, first_return_form.FirstReturnForm):
         raise _no_form(guard, " except with by='replay' and f=FirstReturn(by='replay')")
     return decision_forms.ReturningForm(f.advice)
 
@@ -125,7 +125,7 @@ def _(part: adeu.mechanisms.hyper_states.HyperStates, model: Model) -> Any:
     if part.f.needs("measure") | (part.f.needs("observe") - {"td_error", "cost"}):
         raise _no_form(part, ", because its f needs values of hyper-states, but there are only values of states")
     f = lower(part.f, model._replace(num_states=part.num_groups))
-    return f_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
+    return combined_forms.HyperStatesForm(f, np.array(part.groups), np.zeros(part.num_groups, np.int64))
 
 
 @lower.register
@@ -134,7 +134,7 @@ def _(part: adeu.mechanisms.first_return.FirstReturn, model: Model) -> Any:
         raise _no_form(part, " except with by='replay' in a deterministic model")
     length = np.full(model.num_states, -1)
     actions = np.zeros((model.num_states, part.longest), np.int32)
-    return f_forms.FirstReturnForm(
+    return first_return_form.FirstReturnForm(
         visits=np.zeros_like(length),
         length=length,
         score=np.zeros(model.num_states),
@@ -180,25 +180,25 @@ def _(part: adeu.mechanisms.value_promise.ValuePromise, model: Model) -> Any:
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Sum, model: Model) -> Any:
-    return functools.reduce(f_forms.SumForm, [lower(term, model) for term in part.terms])
+    return functools.reduce(combined_forms.SumForm, [lower(term, model) for term in part.terms])
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Product, model: Model) -> Any:
-    return functools.reduce(f_forms.ProductForm, [lower(factor, model) for factor in part.factors])
+    return functools.reduce(combined_forms.ProductForm, [lower(factor, model) for factor in part.factors])
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Inverse, model: Model) -> Any:
-    return f_forms.InverseForm(lower(part.f_safety, model), part.floor)
+    return combined_forms.InverseForm(lower(part.f_safety, model), part.floor)
 
 
 @lower.register
 def _(part: adeu.mechanisms.combine.Ratio, model: Model) -> Any:
     f, f_safety = lower(part.f, model), lower(part.f_safety, model)
     if isinstance(part.lam, str):
-        return f_forms.ConditionedRatioForm(f, f_safety, part.floor)
-    return f_forms.RatioForm(f, f_safety, part.lam, part.floor)
+        return combined_forms.ConditionedRatioForm(f, f_safety, part.floor)
+    return combined_forms.RatioForm(f, f_safety, part.lam, part.floor)
 
 
 @lower.register
@@ -207,7 +207,7 @@ def _(part: adeu.mechanisms.combine.Rollouts, model: Model) -> Any:
         lower(each, model) if isinstance(each, Mechanism) else f_forms.ConstantForm(each)
         for each in (part.rho, part.c)
     )
-    return f_forms.RolloutsForm(lower(part.f, model), rho, c, np.zeros(2))
+    return combined_forms.RolloutsForm(lower(part.f, model), rho, c, np.zeros(2))
 
 
 @lower.register

@@ -9,18 +9,8 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from adeu.tabular.f_forms import (
-    Floats,
-    Scene,
-    Seen,
-    begin,
-    begin_one,
-    measure,
-    observe,
-    observe_one,
-    prepare,
-    prepare_one,
-)
+from adeu.tabular.combined_forms import begin_one, observe_one, prepare_one
+from adeu.tabular.f_forms import Floats, Scene, Seen, begin, measure, observe, prepare
 from adeu.tabular.stream import Stream, uniform
 
 Ints = NDArray[np.int64]

@@ -8,7 +8,8 @@ import functools
 import jax
 import numpy as np
 
-from adeu.agents.jax_loop import AnyLoopState, JaxLoop, LoopPiece
+from adeu.agents.jax_loop import JaxLoop, LoopPiece
+from adeu.agents.jax_player import AnyLoopState
 from adeu.agents.jax_trace import trace_episode
 from adeu.agents.tracing import Columns, check_fractions, reached, trace_name
 from adeu.behavior.storage import arrays_of, tree_of
