@@ -13,12 +13,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from adeu.experiments import locate
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.tables import by_case, number, span
 from adeu.experiments.lib.watch import after_warmup
 from adeu.experiments.mujoco import draw_all, draw_one
-from adeu.runs.statistics import Curves, known_mean, share
+from adeu.runs import statistics
+from adeu.runs.statistics import Curves, known_mean
 from results.keep import RESULTS, curves, summary
 
 ROOT = RESULTS.parent
@@ -39,23 +42,13 @@ def rows(name: str) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def domains() -> str:
-    """Return the table of RND against f = c in each domain."""
-    heads = (
-        "",
-        "f = c, 0.2",
-        "f = RND",
-        "RND minus f = c",
-        "RND better in",
-        "g saturated",
-        "paper: f = c",
-        "paper: RND",
-    )
-    lines, better = list[Cells](), list[bool]()
+    """Return the table of RND against f = c in each domain, and over all pairs of runs with the same seed."""
+    heads = ("", "f = c", "f = RND", "RND minus f = c", "RND better in", "g saturated", "paper: f = c", "paper: RND")
+    lines, gains = list[Cells](), list[float]()
     for name, found in members().items():
         of = rows(name)
         constant, rnd = of["constant"], of["rnd"]
-        runs = rnd["mean"]["runs"], constant["mean"]["runs"]
-        better += [runs[0][seed] > runs[1][seed] for seed in runs[0] if seed in runs[1]]
+        gains += [gain / constant["mean"]["paper"] for gain in differences(rnd["mean"], constant["mean"])]
         lines.append(
             (
                 name.removeprefix(f"{NAME}/").removesuffix("-v5"),
@@ -63,16 +56,14 @@ def domains() -> str:
                 difference(rnd["mean"], constant["mean"]),
                 won(rnd["mean"]),
                 saturated(found["rnd"]),
-                *(
-                    f"{number(row['mean']['paper'], ',.0f')}; {number(row['max']['paper'], ',.0f')}"
-                    for row in (constant, rnd)
-                ),
+                paper(constant),
+                paper(rnd),
             )
         )
-    total = share(better)
-    lines.append(
-        ("all", "", "", "", f"{sum(better)} of {len(better)} ({span(total.low, total.high, '.0%')})", "", "", "")
-    )
+    over, better = statistics.mean(gains), statistics.improvement(gains, np.zeros(len(gains)))
+    total = f"{number(over.value, '.0%', sign='+')} ({span(over.low, over.high, '.0%', sign='+')})"
+    count = f"{sum(gain > 0 for gain in gains)} of {len(gains)} ({span(better.low, better.high, '.0%')})"
+    lines.append(("all", "", "", f"{total} of the paper's f = c", count, "", "", ""))
     return markdown(heads, lines)
 
 
@@ -115,8 +106,11 @@ def difference(row: dict[str, Any], other: dict[str, Any]) -> str:
     """Return the mean difference with its interval or, with too few seeds for one, the single differences."""
     if found := span(row["difference_low"], row["difference_high"], ",.0f", sign="+"):
         return f"{number(row['difference'], ',.0f', sign='+')} ({found})"
-    both = [seed for seed in row["runs"] if seed in other["runs"]]
-    return ", ".join(number(row["runs"][seed] - other["runs"][seed], ",.0f", sign="+") for seed in both)
+    return ", ".join(number(each, ",.0f", sign="+") for each in differences(row, other))
+
+
+def differences(row: dict[str, Any], other: dict[str, Any]) -> list[float]:
+    return [value - other["runs"][seed] for seed, value in row["runs"].items() if seed in other["runs"]]
 
 
 def won(row: dict[str, Any]) -> str:
