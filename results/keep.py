@@ -21,9 +21,8 @@ import numpy as np
 
 from adeu.experiments import locate
 from adeu.experiments.lib.experiment import Experiment, complete_runs, stack
-from adeu.runs.folder import METRICS, SPEC, write_json
+from adeu.runs.folder import SPEC, write_json
 from adeu.runs.identity import fill_in, to_data
-from adeu.runs.load import read_metrics
 from adeu.runs.statistics import Curves
 
 RESULTS = pathlib.Path(__file__).parent
@@ -49,20 +48,21 @@ def read_run(experiment: Experiment, case: str, seed: int, run: pathlib.Path) ->
     stored, setting = json.loads((run / SPEC).read_text())["setting"], experiment.cases.get(case)
     if setting is None or fill_in(stored, setting) != to_data(setting):
         raise SystemExit(f"{run} has other settings than {experiment.name}/{case}")
-    columns = read_metrics(run / METRICS)
+    columns = dict(experiment.read_complete(run))
+    columns.pop("trained", None)  # `curves` computes it again
     texts = {name: [format(value, ".6g") for value in column.tolist()] for name, column in columns.items()}
     lines = zip(*texts.values(), strict=True)
     return [{"case": case, "seed": str(seed)} | dict(zip(texts, line, strict=True)) for line in lines]
 
 
 def write_runs(path: pathlib.Path, experiment: Experiment, rows: Iterable[dict[str, str]]) -> None:
-    """Merge evaluations into a file, which keeps the columns that it has; a new file has all of them."""
-    stored, new = by_run(read_runs(path)), by_run(rows)
-    runs, columns = stored | new, list(next(iter((stored or new).values()))[0])
+    """Merge evaluations into a file; a column that only some runs have is empty for the others."""
+    runs = by_run(read_runs(path)) | by_run(rows)
+    columns = list(dict.fromkeys(column for lines in runs.values() for column in lines[0]))
     order = list(experiment.cases)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", restval="", lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for case, seed in sorted(runs, key=lambda run: (order.index(run[0]), int(run[1]))):
             writer.writerows(runs[case, seed])
@@ -86,7 +86,10 @@ def curves(folder: pathlib.Path, experiment: Experiment) -> dict[str, Curves]:
         table = {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0].keys() - {*KEYS}}
         warmup = getattr(experiment.cases[case], "warmup", 0)
         tables.setdefault(case, {})[int(seed)] = table | {"trained": table["step"] > warmup}
-    return stack(tables)
+    found = stack(tables)
+    if left := tables.keys() - found.keys():
+        raise SystemExit(f"{folder / RUNS}: the runs of {', '.join(sorted(left))} differ in length")
+    return found
 
 
 def summary(folder: pathlib.Path) -> list[dict[str, Any]]:
@@ -103,7 +106,7 @@ def summary(folder: pathlib.Path) -> list[dict[str, Any]]:
         before = old.get(place, row)
         if before["reference"] and before["reference"] not in found:
             rows[place] = row | {name: before[name] for name in list(row)[list(row).index("reference") :]}
-    return list((old | rows).values())
+    return [row for row in (old | rows).values() if row["case"] in experiment.cases]
 
 
 def summarise(folder: pathlib.Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,8 @@ from adeu.experiments import locate
 from adeu.experiments.lib import plots
 from adeu.experiments.lib.tables import by_case, number, span
 from adeu.experiments.lib.watch import after_warmup
-from adeu.experiments.mujoco import draw_all, draw_one
-from adeu.runs import statistics
-from adeu.runs.statistics import Curves, known_mean
+from adeu.experiments.mujoco import ADAPTIVE, draw_all, draw_one
+from adeu.runs.statistics import FEWEST, Curves, improvement, known_mean
 from results.keep import RESULTS, curves, summary
 
 ROOT = RESULTS.parent
@@ -42,29 +41,31 @@ def rows(name: str) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def domains() -> str:
-    """Return the table of RND against f = c in each domain, and over all pairs of runs with the same seed."""
+    """Return the table of RND against f = c in each domain, and the share of runs in which RND is better."""
     heads = ("", "f = c", "f = RND", "RND minus f = c", "RND better in", "g saturated", "paper: f = c", "paper: RND")
     lines, gains = list[Cells](), list[float]()
     for name, found in members().items():
         of = rows(name)
-        constant, rnd = of["constant"], of["rnd"]
-        gains += [gain / constant["mean"]["paper"] for gain in differences(rnd["mean"], constant["mean"])]
-        lines.append(
-            (
-                name.removeprefix(f"{NAME}/").removesuffix("-v5"),
-                *(f"{mean(row['mean'])}; {number(row['max']['value'], ',.0f')}" for row in (constant, rnd)),
-                difference(rnd["mean"], constant["mean"]),
-                won(rnd["mean"]),
-                saturated(found["rnd"]),
-                paper(constant),
-                paper(rnd),
+        if {"constant", "rnd"} <= of.keys():
+            constant, rnd = of["constant"], of["rnd"]
+            gains += differences(rnd["mean"], constant["mean"])
+            lines.append(
+                (
+                    domain(name),
+                    *(
+                        f"{mean(row['mean'], single=True)}; {number(row['max']['value'], ',.0f')}"
+                        for row in (constant, rnd)
+                    ),
+                    difference(rnd["mean"], constant["mean"]),
+                    won(rnd["mean"]),
+                    saturated(found["rnd"]),
+                    paper(constant),
+                    paper(rnd),
+                )
             )
-        )
-    over, better = statistics.mean(gains), statistics.improvement(gains, np.zeros(len(gains)))
-    total = f"{number(over.value, '.0%', sign='+')} ({span(over.low, over.high, '.0%', sign='+')})"
-    count = f"{sum(gain > 0 for gain in gains)} of {len(gains)} ({span(better.low, better.high, '.0%')})"
-    lines.append(("all", "", "", f"{total} of the paper's f = c", count, "", "", ""))
-    return markdown(heads, lines)
+    over = improvement(gains, np.zeros(len(gains)))
+    better = f"{sum(gain > 0 for gain in gains)} of {len(gains)} ({span(over.low, over.high, '.0%')})"
+    return markdown(heads, [*lines, ("all", "", "", "", better, "", "", "")])
 
 
 def details() -> str:
@@ -74,27 +75,36 @@ def details() -> str:
     for name, found in members().items():
         of = rows(name)
         for case, row in of.items():
-            reference = row["mean"]["reference"]
+            other = of.get(row["mean"]["reference"])
             lines.append(
                 (
-                    "" if lines and case != next(iter(of)) else name.removeprefix(f"{NAME}/").removesuffix("-v5"),
+                    domain(name) if case == next(iter(of)) else "",
                     f"`{case}`",
                     mean(row["mean"]),
-                    ", ".join(number(run, ",.0f") for run in row["mean"]["runs"].values()),
-                    f"`{reference}`: {difference(row['mean'], of[reference]['mean'])}" if reference else "",
-                    won(row["mean"]) if reference else "",
+                    each_seed(row["mean"]),
+                    f"`{row['mean']['reference']}`: {difference(row['mean'], other['mean'])}" if other else "",
+                    won(row["mean"]),
                     number(row["max"]["value"], ",.0f"),
                     number(row["spread"]["value"], ".3f"),
-                    saturated(found[case]) if reference and not case.endswith(("shuffled", "matched")) else "",
+                    saturated(found[case]) if case in ADAPTIVE else "",
                     paper(row),
                 )
             )
     return markdown(heads, lines)
 
 
-def mean(row: dict[str, Any]) -> str:
-    found = span(row["low"], row["high"], ",.0f")
-    return number(row["value"], ",.0f") + (f" ({found})" if found else "")
+def domain(name: str) -> str:
+    return name.removeprefix(f"{NAME}/").removesuffix("-v5")
+
+
+def mean(row: dict[str, Any], single: bool = False) -> str:
+    """Return a mean with its interval; `single`: or with each seed's, if they are too few for an interval."""
+    beside = span(row["low"], row["high"], ",.0f") or (each_seed(row) if single else "")
+    return number(row["value"], ",.0f") + (f" ({beside})" if beside else "")
+
+
+def each_seed(row: dict[str, Any]) -> str:
+    return ", ".join(number(run, ",.0f") for run in row["runs"].values())
 
 
 def paper(row: dict[str, dict[str, Any]]) -> str:
@@ -114,8 +124,12 @@ def differences(row: dict[str, Any], other: dict[str, Any]) -> list[float]:
 
 
 def won(row: dict[str, Any]) -> str:
-    count = f"{row['improvement'] * row['common_seeds']:.0f} of {row['common_seeds']}"
-    return f"{count} ({span(row['improvement_low'], row['improvement_high'], '.0%')})"
+    """Return in how many seeds a row is better than its reference; with Wilson's interval from 5 seeds on."""
+    seeds = row["common_seeds"]
+    if not seeds:
+        return ""
+    count = f"{row['improvement'] * seeds:.0f} of {seeds}"
+    return count if seeds < FEWEST else f"{count} ({span(row['improvement_low'], row['improvement_high'], '.0%')})"
 
 
 def saturated(found: Curves) -> str:
@@ -127,10 +141,8 @@ def markdown(heads: Cells, lines: Iterable[Cells]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *lines))
 
 
-def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
-    """Yield each page, the name of its table, and the table."""
-    yield ROOT / "README.md", "domains", domains()
-    yield ROOT / "docs" / "td3.md", "details", details()
+PAGES = {"domains": (ROOT / "README.md", domains), "details": (ROOT / "docs" / "td3.md", details)}
+"""The page of each table."""
 
 
 def replaced(text: str, name: str, table: str) -> str:
@@ -146,7 +158,8 @@ def replaced(text: str, name: str, table: str) -> str:
 def draw() -> None:
     """Draw the two rows that every domain has, and all rows of Hopper."""
     found = members()
-    pair = {name: {case: of[case] for case in ("constant", "rnd")} for name, of in found.items()}
+    both = ("constant", "rnd")
+    pair = {name: {case: curve for case, curve in of.items() if case in both} for name, of in found.items()}
     with plots.drawing(), tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
         shutil.move(draw_all(pair, folder)[0], IMAGES / "mujoco.png")
@@ -154,6 +167,6 @@ def draw() -> None:
 
 
 if __name__ == "__main__":
-    for page, name, table in pages():
-        page.write_text(replaced(page.read_text(), name, table))
+    for name, (page, table) in PAGES.items():
+        page.write_text(replaced(page.read_text(), name, table()))
     draw()

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from adeu.experiments import locate
-from adeu.runs.folder import write_json
+from adeu.runs.folder import digest, done, to_csv, write_json
 from adeu.runs.identity import to_data
 
 pytest.importorskip("results.keep", reason="the source distribution has no results")
 from results import keep, main_table
 
-PAGES = list(main_table.pages())
 WALKER = keep.RESULTS / "mujoco" / "Walker2d-v5"
 
 
@@ -36,23 +35,26 @@ def test_summaries_are_those_of_the_stored_runs(folder):
         assert_close(ours, theirs)
 
 
-@pytest.mark.parametrize(
-    ("page", "name", "table"), list(main_table.pages()), ids=lambda value: getattr(value, "name", "")
-)
-def test_pages_have_the_tables_of_the_stored_runs(page, name, table):
+@pytest.mark.parametrize("name", main_table.PAGES)
+def test_pages_have_the_tables_of_the_stored_runs(name):
+    page, table = main_table.PAGES[name]
     text = page.read_text()
-    assert main_table.replaced(text, name, table) == text, "run `python -m results.main_table`"
+    assert main_table.replaced(text, name, table()) == text, "run `python -m results.main_table`"
 
 
-def as_run(folder, case, seed, setting):
-    """Write a stored run of Walker2d as a complete run of this case and seed."""
+def as_run(folder, case, seed, setting, shift=0.0, rows=51):
+    """Write a stored run of Walker2d as a complete run of this case and seed, with other returns."""
     run = folder / case / f"seed-{seed}"
     run.mkdir(parents=True)
-    write_json(run / "spec.json", {"experiment": "mujoco/Walker2d-v5", "case": case, "setting": to_data(setting)})
-    rows = [row for row in keep.read_runs(WALKER / keep.RUNS) if (row["case"], row["seed"]) == (case, "100")]
-    lines = [",".join(value or "nan" for value in list(row.values())[2:]) for row in rows]
-    (run / "metrics.csv").write_text("\n".join([",".join(list(rows[0])[2:]), *lines, ""]))
-    (run / "done.json").write_text("{}")
+    spec = {"experiment": "mujoco/Walker2d-v5", "case": case, "seed": seed, "setting": to_data(setting)}
+    write_json(run / "spec.json", spec)
+    stored = [row for row in keep.read_runs(WALKER / keep.RUNS) if (row["case"], row["seed"]) == (case, "100")]
+    names = [name for name in stored[0] if name not in keep.KEYS]
+    columns = {name: [float(row[name] or "nan") for row in stored[:rows]] for name in names}
+    columns["return"] = [value + shift for value in columns["return"]]
+    text = to_csv(columns)
+    (run / "metrics.csv").write_text(text)
+    (run / "done.json").write_bytes(done(text, 250_000, spec=digest(spec)))
 
 
 @pytest.fixture
@@ -67,19 +69,28 @@ def test_runs_are_added_to_the_stored_ones(results, tmp_path):
     (walker,) = locate("mujoco/Walker2d-v5")
     before = keep.curves(results, walker)
     as_run(tmp_path / "runs", "rnd", 7, walker.cases["rnd"])
+    as_run(tmp_path / "runs", "rnd", 100, walker.cases["rnd"], shift=1.0)  # replaces the stored one
     keep.keep(tmp_path / "runs")
     after = keep.curves(results, walker)
     assert list(after) == list(before)
     assert after["rnd"]["seed"].tolist() == [7, *before["rnd"]["seed"]]
     assert np.array_equal(after["constant"]["return"], before["constant"]["return"])
-    assert np.array_equal(after["rnd"]["return"][1:], before["rnd"]["return"])
-    first = before["rnd"]["seed"].tolist().index(100)
-    assert np.array_equal(after["rnd"]["return"][0], before["rnd"]["return"][first])
+    old, new = (curves["rnd"]["return"][curves["rnd"]["seed"] == 100] for curves in (before, after))
+    np.testing.assert_allclose(new, old + 1.0, rtol=1e-5)
+    np.testing.assert_allclose(after["rnd"]["return"][0], old[0], rtol=1e-5)
     rows = {(row["case"], row["metric"]): row for row in json.loads((results / keep.SUMMARY).read_text())}
     assert rows["rnd", "mean"]["seeds"] == len(after["rnd"]["seed"])
-    text = (results / keep.RUNS).read_text()
-    keep.keep(tmp_path / "runs")
-    assert (results / keep.RUNS).read_text() == text  # the same run is stored once
+    assert rows["rnd", "mean"]["runs"]["100"] == pytest.approx(np.mean(old) + 1.0)
+
+
+def test_runs_of_another_length_are_not_summarised(results, tmp_path):
+    (walker,) = locate("mujoco/Walker2d-v5")
+    as_run(tmp_path / "runs", "rnd", 7, walker.cases["rnd"], rows=50)
+    with (
+        pytest.warns(UserWarning, match="left out: the runs of 'rnd' differ"),
+        pytest.raises(SystemExit, match="the runs of rnd differ in length"),
+    ):
+        keep.keep(tmp_path / "runs")
 
 
 def test_runs_with_other_settings_are_not_stored(results, tmp_path):

@@ -104,14 +104,14 @@ def test_coverage_of_a_median_with_unsolved_runs(seeds):
 
 
 def test_coverage_of_shares():
-    """The exact coverage of Wilson's interval is 0.95 on average over the true shares, and never below 0.83."""
-    for seeds in (3, 5, 10, 20):
+    """The exact coverage of Wilson's interval is 0.95 on average over the true shares, and 0.79 or more."""
+    for seeds in (1, 2, 3, 5, 10, 20):
         low, high = wilson(np.arange(seeds + 1) / seeds, seeds)
         truths = np.linspace(0.005, 0.995, 199)
         held = (low <= truths[:, None]) & (truths[:, None] <= high)
         coverage = (scipy.stats.binom.pmf(np.arange(seeds + 1), seeds, truths[:, None]) * held).sum(axis=1)
         assert 0.945 < coverage.mean() < 0.97
-        assert coverage.min() > 0.83
+        assert coverage.min() > (0.83 if seeds > 2 else 0.79)
 
 
 @pytest.mark.parametrize("seeds", [5, 20])
