@@ -20,8 +20,8 @@ def wilson(share: ArrayLike, runs: int) -> tuple[Floats, Floats]:
 
         (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n),     z = 1.96
 
-    Its coverage is 95% on average over all true shares; near 0 or 1 it can fall to 79% with one run, and to 82% to 84%
-    with more.
+    Its coverage is 95% on average over all true shares; near 0 or 1 it can fall to 79% with one run, and to
+    82% to 84% with more.
 
     Args:
         share: p, or an array of shares.
