@@ -99,7 +99,7 @@ def domain(name: str) -> str:
 
 def mean(row: dict[str, Any], single: bool = False) -> str:
     """Return a mean with its interval; `single`: or with each seed's, if they are too few for an interval."""
-    beside = span(row["low"], row["high"], ",.0f") or (each_seed(row) if single else "")
+    beside = span(row["low"], row["high"], ",.0f") or (each_seed(row) if single and row["seeds"] > 1 else "")
     return number(row["value"], ",.0f") + (f" ({beside})" if beside else "")
 
 
