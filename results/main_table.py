@@ -147,7 +147,7 @@ PAGES = {"domains": (ROOT / "README.md", domains), "details": (ROOT / "docs" / "
 
 def replaced(text: str, name: str, table: str) -> str:
     """Return a page's text with this table in the place of the old one."""
-    begin, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
+    begin, end = f"<!-- {name} -->\n\n", f"\n\n<!-- end of {name} -->"
     before, _, rest = text.partition(begin)
     _, found, after = rest.partition(end)
     if not found:

@@ -252,11 +252,14 @@ def test_a_case_has_one_colour_in_the_pictures_of_all_domains(tmp_path):
     assert more == rnd + 4  # the mean and three runs on Ant
 
 
-def test_each_case_has_a_panel_with_its_runs(tmp_path):
+def test_pictures_have_each_run_and_no_band(tmp_path):
     steps, returns = np.tile(np.arange(6) * 1000.0, (5, 1)), np.random.default_rng(0).random((5, 6))
     curve = {"step": steps, "return": returns, "uncertainty": returns, "seed": np.arange(5)}
     curves = {"constant": curve, "rnd": curve}
+    everywhere = draw_all({"mujoco/Hopper-v5": curves}, tmp_path)[1].read_text()
     picture = draw_one(curves, tmp_path)[1].read_text()
     for color, _ in plots.style(curves).values():
         assert picture.count(f"stroke: {color}") == 6  # five runs and their mean
-        assert f"fill: {color}" not in picture  # no band
+        assert everywhere.count(f"stroke: {color}") == 7  # and the legend's line
+        for each in (picture, everywhere):
+            assert f"fill: {color}" not in each  # no band
